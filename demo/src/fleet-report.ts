@@ -77,7 +77,7 @@ export const whyTwice: string =
   'handler and before its result is stored. Handlers recognize it by its id.';
 
 /** The most repeats that the deaths explain: each worker of a process that stopped, or of all when the database did. */
-export const MOST_REPEATS: number = (2 + FLEET.workers) * POOL.max;
+export const MAX_REPEATS: number = (2 + FLEET.workers) * POOL.max;
 
 /** The promises that the inbox broke; none if all went well. */
 export function brokenFleetPromises({ sender, completed, missing, repeats }: FleetResult): string[] {
@@ -87,7 +87,7 @@ export function brokenFleetPromises({ sender, completed, missing, repeats }: Fle
   if (completed !== sender.delivered)
     broken.push(`${count(sender.delivered)} deliveries were acknowledged and ${count(completed)} completed.`);
   const twice = repeats.afterKill + repeats.otherwise;
-  if (twice > MOST_REPEATS)
-    broken.push(`${count(twice)} deliveries were handled twice; at most ${count(MOST_REPEATS)} may be.`);
+  if (twice > MAX_REPEATS)
+    broken.push(`${count(twice)} deliveries were handled twice; at most ${count(MAX_REPEATS)} may be.`);
   return broken;
 }

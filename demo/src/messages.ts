@@ -94,7 +94,7 @@ export interface SenderReports {
   /** How many seconds the warm-up took. */
   warm: { seconds: number };
   sample: SenderSample;
-  done: SenderTotals;
+  done: OutboxTotals;
 }
 
 export interface SenderSample {
@@ -103,7 +103,7 @@ export interface SenderSample {
 }
 
 /** What the sender saw. */
-export interface SenderTotals {
+export interface OutboxTotals {
   deliveries: number;
   /** Answered with 2xx in the end. */
   delivered: number;

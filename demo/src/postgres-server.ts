@@ -10,7 +10,7 @@ import { fromDebian, fromNpm, handOver, unprivileged, type Programs } from './po
 const READY = 'database system is ready to accept connections';
 const MEMORY = '/dev/shm';
 /** Containers often have 64 MiB, which an empty server almost fills. */
-const LEAST_MEMORY_BYTES = 1 << 30;
+const MIN_MEMORY_BYTES = 1 << 30;
 /** A PostgreSQL with its data in a temporary folder. It ends with this process. */
 export interface PostgresServer {
   /** Its superuser is `test`, without a password. It listens on 127.0.0.1 only. */
@@ -121,7 +121,7 @@ async function start(
 function fastFolder(): string {
   if (!existsSync(MEMORY)) return tmpdir();
   const { bavail, bsize } = statfsSync(MEMORY);
-  return bavail * bsize >= LEAST_MEMORY_BYTES ? MEMORY : tmpdir();
+  return bavail * bsize >= MIN_MEMORY_BYTES ? MEMORY : tmpdir();
 }
 
 function initialize({ initdb, env }: Programs, folder: string, data: string): void {

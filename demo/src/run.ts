@@ -11,13 +11,13 @@ import type {
   SenderOrders,
   SenderReports,
   SenderSample,
-  SenderTotals,
+  OutboxTotals,
 } from './messages.ts';
 
 /** What came out of one run. */
 export interface RunResult {
   readonly guarded: boolean;
-  readonly sender: SenderTotals;
+  readonly sender: OutboxTotals;
   readonly receiver: ReceiverTotals;
   /** Bytes, of the receiver, before the first delivery. */
   readonly rssAtStart: number;

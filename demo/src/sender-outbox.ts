@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { createSender, type Endpoint } from '@webhook-backpressure/sender';
-import type { SenderEvent } from '@webhook-backpressure/observe';
+import type { OutboxEvent } from '@webhook-backpressure/observe';
 import { sqliteStore } from '@webhook-backpressure/sqlite';
 import { openChannel } from './channel.ts';
 import { bulkImport } from './payloads.ts';
@@ -47,7 +47,7 @@ class Tally {
     return this.#latencies.length >= this.target.events;
   }
 
-  count(event: SenderEvent): void {
+  count(event: OutboxEvent): void {
     if (event.type === 'started') this.#attempts += 1;
     else if (event.type === 'limited') this.#limited += 1;
     else if (event.type === 'failed') this.#failed += 1;

@@ -37,7 +37,7 @@ channel.on('start', ({ port }) => {
     },
     // What has been processed stays in memory for so long.
     retentionMs: 5 * MINUTE_MS,
-    maxShelvedAgeMs: 30 * MINUTE_MS,
+    maxDeadLetterAgeMs: 30 * MINUTE_MS,
   });
   // The page shows failures. Without a listener, the first one would be a warning of the process.
   webhooks.inbox.subscribe(() => undefined);

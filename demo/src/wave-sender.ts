@@ -5,7 +5,7 @@ import { deliver, type Attempt } from './delivery.ts';
 import type { WaveOrders } from './messages.ts';
 import { exchange } from './post.ts';
 import { SENDER } from './setup.ts';
-import { MOST_UNDER_WAY, rateAt, STREAMS, TIMEOUT_MS, type Stream } from './waves.ts';
+import { MAX_UNDER_WAY, rateAt, STREAMS, TIMEOUT_MS, type Stream } from './waves.ts';
 
 const TICK_MS = 20;
 const BODY = JSON.stringify({ type: 'order.created', data: { id: 820_982, total: '403.00' } });
@@ -23,7 +23,7 @@ async function sendWaves(origin: string): Promise<void> {
     const seconds = (performance.now() - startedAt) / 1000;
     for (const [stream, left] of due) {
       let count = left + rateAt(stream, seconds) * (seconds - sentAt);
-      for (; count >= 1; count -= 1) if (underWay < MOST_UNDER_WAY) void settle(origin, stream);
+      for (; count >= 1; count -= 1) if (underWay < MAX_UNDER_WAY) void settle(origin, stream);
       due.set(stream, count);
     }
     sentAt = seconds;

@@ -1,4 +1,4 @@
-/** Who sends what to the watched receiver, and when. Loopback only, and bounded: see {@link MOST_UNDER_WAY}. */
+/** Who sends what to the watched receiver, and when. Loopback only, and bounded: see {@link MAX_UNDER_WAY}. */
 
 /** A sender of the watched receiver. Its headers identify it. */
 export interface WaveSender {
@@ -27,7 +27,7 @@ export const BURST_S = 6;
 export const TIMEOUT_MS = 15_000;
 
 /** Deliveries without a final answer. Above this number none are added, so a slow machine gets smaller bursts. */
-export const MOST_UNDER_WAY = 3000;
+export const MAX_UNDER_WAY = 3000;
 
 const shopify: WaveSender = {
   headers: (id) => ({ 'x-shopify-topic': 'orders/create', 'x-shopify-webhook-id': id }),

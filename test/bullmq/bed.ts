@@ -17,8 +17,8 @@ type Version = (typeof VERSIONS)[number];
 export const LIMITS: StoreLimits = {
   capacity: 100_000,
   maxBytes: 2 ** 30,
-  maxShelved: 1000,
-  maxShelvedBytes: 2 ** 30,
+  maxDeadLetters: 1000,
+  maxDeadLetterBytes: 2 ** 30,
 };
 
 /** Queues and workers of one test, with keys that no other test uses. */
@@ -74,11 +74,17 @@ export class BullmqBed {
 /** A verified delivery, to be put. */
 export function put(id: string, over: Partial<StoredDelivery> = {}): Put {
   const delivery: StoredDelivery = {
-    ...{ key: 'shop', id, isIdGenerated: false, sender: undefined },
+    key: 'shop',
+    id,
+    isIdGenerated: false,
+    sender: undefined,
     request: { method: 'POST', url: '/webhooks', params: {} },
-    ...{ context: null, headers: { 'content-type': 'application/json' } },
-    ...{ rawBody: new TextEncoder().encode(`{"id":"${id}"}`), receivedAtMs: Date.now() },
-    ...{ sealedBy: undefined, fingerprint: undefined },
+    context: null,
+    headers: { 'content-type': 'application/json' },
+    rawBody: new TextEncoder().encode(`{"id":"${id}"}`),
+    receivedAtMs: Date.now(),
+    sealedBy: undefined,
+    fingerprint: undefined,
     ...over,
   };
   return { delivery, isOverflow: false };

@@ -25,7 +25,7 @@ describe(`a receiver that is killed ${String(kills)} times, with the seed ${Stri
         [
           `kills ${String(kills)}, seed ${String(seed)}, ${((performance.now() - startedAt) / 1000).toFixed(1)} s`,
           `acknowledged ${String(sender.acknowledged.size)}, requests without an acknowledgement ${String(sender.failures)}`,
-          `completed ${String(stored.completed.length)}, unfinished ${String(stored.unfinished)}, shelved ${String(stored.shelved.length)}`,
+          `completed ${String(stored.completed.length)}, unfinished ${String(stored.unfinished)}, shelved ${String(stored.deadLetters.length)}`,
           `handlers begun again ${String(handled.repeats.length)}, at most ${String(mostRepeatsOfALife(handled))} after one kill`,
           `integrity check: ${stored.integrity}`,
         ].join('\n'),
@@ -47,7 +47,7 @@ describe(`a receiver that is killed ${String(kills)} times, with the seed ${Stri
   it('completes each delivery once in the store, and leaves none unfinished', () => {
     const { sender, stored } = outcome;
     expect([...stored.completed].sort()).toEqual([...sender.acknowledged].map(rememberedAs).sort());
-    expect(stored).toMatchObject({ unfinished: 0, shelved: [], integrity: 'ok' });
+    expect(stored).toMatchObject({ unfinished: 0, deadLetters: [], integrity: 'ok' });
   });
 
   it('restarts no more handlers after a kill than ran concurrently', () => {

@@ -21,10 +21,10 @@ export interface Outcome {
 export const SETTINGS: ReceiverSettings = { concurrency: 10, attempts: 20, maxHandlingMs: 60_000 };
 
 const CONNECTIONS = 16;
-const MOST_HANDLING_MS = 8;
+const MAX_HANDLING_MS = 8;
 /** A life ends after at most this many acknowledgements and then this many milliseconds. */
-const MOST_ACKNOWLEDGED = 300;
-const MOST_LATER_MS = 10;
+const MAX_ACKNOWLEDGED = 300;
+const MAX_LATER_MS = 10;
 
 /** Sends without a pause, kills the receiver at random moments, and lets the last life drain the inbox. */
 export async function crash({ file, log, kills, seed }: Plan): Promise<Outcome> {
@@ -37,7 +37,7 @@ export async function crash({ file, log, kills, seed }: Plan): Promise<Outcome> 
   const keepSending = async (receiver: Receiver): Promise<void> => {
     while (receiver.isAlive) {
       const [again] = unanswered;
-      const [id, tookMs] = again ?? [`evt-${String(next++)}`, Math.floor(chance() * MOST_HANDLING_MS)];
+      const [id, tookMs] = again ?? [`evt-${String(next++)}`, Math.floor(chance() * MAX_HANDLING_MS)];
       unanswered.delete(id);
       if (!(await sender.send(receiver.port, id, { tookMs }))) unanswered.set(id, tookMs);
     }
@@ -48,7 +48,7 @@ export async function crash({ file, log, kills, seed }: Plan): Promise<Outcome> 
     // Sometimes during the start itself.
     if (chance() < 0.1) await setTimeout(chance() * 200);
     else if (await receiver.start()) {
-      const until = sender.acknowledged.size + Math.floor(chance() * MOST_ACKNOWLEDGED);
+      const until = sender.acknowledged.size + Math.floor(chance() * MAX_ACKNOWLEDGED);
       const enough = new Promise<void>((resolve) => {
         sender.onAcknowledged = () => {
           if (sender.acknowledged.size >= until) resolve();
@@ -56,7 +56,7 @@ export async function crash({ file, log, kills, seed }: Plan): Promise<Outcome> 
       });
       const sending = Array.from({ length: CONNECTIONS }, () => keepSending(receiver));
       await Promise.race([enough, receiver.died]);
-      await setTimeout(chance() * MOST_LATER_MS);
+      await setTimeout(chance() * MAX_LATER_MS);
       await receiver.kill();
       await Promise.all(sending);
       sender.hangUp();

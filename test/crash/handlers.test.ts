@@ -66,10 +66,10 @@ describe('a delivery whose handler kills the process', () => {
     expect(handled().starts.get('poison')).toBe(ATTEMPTS + 1);
     expect(lives).toBe(ATTEMPTS + 2);
     await receiver.kill();
-    const { completed, shelved, unfinished } = readFile(file);
-    expect({ completed: [...completed].sort(), shelved, unfinished }).toEqual({
+    const { completed, deadLetters, unfinished } = readFile(file);
+    expect({ completed: [...completed].sort(), deadLetters, unfinished }).toEqual({
       completed: NEIGHBOURS.map(rememberedAs).sort(),
-      shelved: ['poison'],
+      deadLetters: ['poison'],
       unfinished: 0,
     });
   }, 60_000);
@@ -85,8 +85,8 @@ describe('a delivery whose handler never ends', () => {
     expect(await receiver.drain()).toBe(true);
     await receiver.kill();
     expect(handled().starts.get('hanging')).toBe(ATTEMPTS);
-    const { completed, shelved } = readFile(file);
+    const { completed, deadLetters } = readFile(file);
     expect([...completed].sort()).toEqual(NEIGHBOURS.map(rememberedAs).sort());
-    expect(shelved).toEqual(['hanging']);
+    expect(deadLetters).toEqual(['hanging']);
   }, 60_000);
 });

@@ -28,8 +28,8 @@ export const IN_FLIGHT = 10;
 const CAPACITY = 200;
 const SECRET = `whsec_${Buffer.alloc(32, 7).toString('base64')}`;
 /** A life ends after at most this many requests and then this many milliseconds. */
-const MOST_REQUESTS = 150;
-const MOST_LATER_MS = 10;
+const MAX_REQUESTS = 150;
+const MAX_LATER_MS = 10;
 
 /** Kills senders at random moments while they send, and lets the last life deliver everything. */
 export async function crashOutbox(plan: OutboxPlan): Promise<OutboxOutcome> {
@@ -56,14 +56,14 @@ export async function crashOutbox(plan: OutboxPlan): Promise<OutboxOutcome> {
       // Sometimes during the start itself.
       if (chance() < 0.1) await setTimeout(chance() * 400);
       else {
-        const until = endpoint.requests + Math.floor(chance() * MOST_REQUESTS);
+        const until = endpoint.requests + Math.floor(chance() * MAX_REQUESTS);
         const enough = new Promise<void>((resolve) => {
           endpoint.onArrival = () => {
             if (endpoint.requests >= until) resolve();
           };
         });
         await Promise.race([enough, ...alive.map(({ died }) => died)]);
-        await setTimeout(chance() * MOST_LATER_MS);
+        await setTimeout(chance() * MAX_LATER_MS);
       }
       await killOldest();
     }

@@ -30,7 +30,11 @@ describe.skipIf(typeof begun === 'string')(title, () => {
       const startedAt = performance.now();
       const { connectionString } = server;
       outcome = await crashOutbox({
-        ...{ store: { connectionString }, log: join(folder, 'sent.log'), kills, seed, processes: 2 },
+        store: { connectionString },
+        log: join(folder, 'sent.log'),
+        kills,
+        seed,
+        processes: 2,
       });
       const pool = new pg.Pool({ connectionString, max: 1 });
       const ids = await pool.query<{ hash: string }>(

@@ -34,10 +34,10 @@ export const WORKERS = 3;
 
 const CONNECTIONS = 12;
 /** So that several handlers of each process run when it is killed. */
-const MOST_HANDLING_MS = 200;
+const MAX_HANDLING_MS = 200;
 /** A process is killed after at most this many acknowledgements, or this many milliseconds without so many. */
-const MOST_ACKNOWLEDGED = 250;
-const MOST_QUIET_MS = 2000;
+const MAX_ACKNOWLEDGED = 250;
+const MAX_QUIET_MS = 2000;
 const RETRY_MS = 10;
 const LOOK_MS = 50;
 
@@ -170,7 +170,7 @@ export class FleetCrashes {
 
   async #someAcknowledged(): Promise<void> {
     const { acknowledged } = this.#sender;
-    const until = acknowledged.size + Math.floor(this.#chance() * MOST_ACKNOWLEDGED);
+    const until = acknowledged.size + Math.floor(this.#chance() * MAX_ACKNOWLEDGED);
     const over = new AbortController();
     await Promise.race([
       new Promise<void>((resolve) => {
@@ -178,7 +178,7 @@ export class FleetCrashes {
           if (acknowledged.size >= until) resolve();
         };
       }),
-      setTimeout(MOST_QUIET_MS, undefined, { signal: over.signal }).catch(() => undefined),
+      setTimeout(MAX_QUIET_MS, undefined, { signal: over.signal }).catch(() => undefined),
     ]);
     over.abort();
   }
@@ -190,7 +190,7 @@ export class FleetCrashes {
       if (again === undefined) this.#next += 1;
       const [id, tookMs] = again ?? [
         `evt-${String(this.#next)}`,
-        Math.floor(this.#chance() * MOST_HANDLING_MS),
+        Math.floor(this.#chance() * MAX_HANDLING_MS),
       ];
       this.#unanswered.delete(id);
       if (await this.#send(id, tookMs)) continue;

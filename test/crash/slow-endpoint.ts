@@ -11,9 +11,9 @@ interface Arrival {
   readonly atMs: number;
 }
 
-const MOST_MS = 8;
+const MAX_MS = 8;
 const SLOW_SHARE = 0.02;
-const MOST_SLOW_MS = 150;
+const MAX_SLOW_MS = 150;
 
 /** Receives webhooks for all endpoints, usually within milliseconds, and records them. */
 export class SlowEndpoint {
@@ -68,7 +68,7 @@ export class SlowEndpoint {
     const body = Buffer.concat(await request.toArray());
     this.#record(request, body);
     const isSlow = this.#chance() < SLOW_SHARE;
-    await setTimeout(this.#chance() * (isSlow ? MOST_SLOW_MS : MOST_MS));
+    await setTimeout(this.#chance() * (isSlow ? MAX_SLOW_MS : MAX_MS));
     response.writeHead(204).end();
   }
 

@@ -5,7 +5,7 @@ import { idHash } from '../../packages/sqlite/src/tables/contents.ts';
 export interface Stored {
   /** Completed ids, in the form in which the store remembers them. */
   readonly completed: readonly string[];
-  readonly shelved: readonly string[];
+  readonly deadLetters: readonly string[];
   readonly unfinished: number;
 }
 
@@ -28,7 +28,7 @@ export function readFile(file: string): StoredInFile {
   try {
     return {
       completed: ids('SELECT lower(hex(hash)) FROM remembered'),
-      shelved: ids('SELECT id FROM shelf'),
+      deadLetters: ids('SELECT id FROM shelf'),
       unfinished: ids('SELECT seq FROM queue').length,
       integrity: ids('PRAGMA integrity_check').join(),
     };

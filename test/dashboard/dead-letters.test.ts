@@ -30,9 +30,18 @@ describe('GET dead', () => {
     expect(next).toBeNull();
     expect(items).toEqual([
       {
-        ...{ key: 'default', id: 'a', sender: null, attempts: 1, reason: 'dead', method: 'POST', url: '' },
-        ...{ error: '<b>boom</b>', bodyBytes: 25, isEncrypted: false },
-        ...{ receivedAt: expect.any(Number) as number, deadAt: expect.any(Number) as number },
+        key: 'default',
+        id: 'a',
+        sender: null,
+        attempts: 1,
+        reason: 'dead',
+        method: 'POST',
+        url: '',
+        error: '<b>boom</b>',
+        bodyBytes: 25,
+        isEncrypted: false,
+        receivedAt: expect.any(Number) as number,
+        deadAt: expect.any(Number) as number,
       },
     ]);
   });
@@ -73,7 +82,8 @@ describe('GET dead/item', () => {
     expect(await answer.json()).toMatchObject({
       headers: { 'content-type': 'text/html', 'webhook-id': 'a' },
       body: '<script>alert(1)</script>',
-      ...{ bodyBytes: 25, isCut: false },
+      bodyBytes: 25,
+      isCut: false,
     });
   });
 
@@ -88,8 +98,17 @@ describe('GET dead/item', () => {
 
   it('cuts a body after 64 KiB, and shows bytes that are no text', async () => {
     const letter = {
-      ...{ key: 'k', id: 'a', sender: undefined, method: 'POST', url: '/', attempts: 1, reason: 'dead' },
-      ...{ error: '', headers: {}, receivedAt: new Date(), shelvedAt: new Date() },
+      key: 'k',
+      id: 'a',
+      sender: undefined,
+      method: 'POST',
+      url: '/',
+      attempts: 1,
+      reason: 'dead',
+      error: '',
+      headers: {},
+      receivedAt: new Date(),
+      deadAt: new Date(),
       rawBody: new Uint8Array(100_000).fill(255),
     };
     const page = pageOf(withDeadLetters({ get: () => Promise.resolve(letter) }));

@@ -41,7 +41,7 @@ describe('GET state', () => {
       for (const [name, values] of Object.entries(series)) expect(values, name).toHaveLength(SAMPLES);
     }
     expect(Object.keys(inboxes['inbox']?.history?.series ?? {})).toEqual(
-      expect.arrayContaining(['bytes', 'oldestAgeMs', 'shelved', 'stored']),
+      expect.arrayContaining(['bytes', 'oldestAgeMs', 'deadLetters', 'stored']),
     );
   });
 

@@ -1,4 +1,4 @@
-import type { ObservableSender } from '@webhook-backpressure/observe';
+import type { ObservableOutbox } from '@webhook-backpressure/observe';
 import { dashboard, type Change, type Dashboard } from '@webhook-backpressure/dashboard';
 import { describe, expect, it } from 'vitest';
 import { SenderBed } from '../sender/dispatch/bed.ts';
@@ -161,7 +161,7 @@ describe('the page of a sender', () => {
   });
 
   it('shows only senders', () => {
-    const wrong = { sender: {} as ObservableSender };
+    const wrong = { sender: {} as ObservableOutbox };
     expect(() => dashboard({ senders: wrong, authorize: false })).toThrow(
       expect.objectContaining({ code: 'ERR_WBP_DASHBOARD_SOURCES' }) as Error,
     );

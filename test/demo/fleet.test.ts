@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { readLedger } from '../../demo/src/fleet-ledger.ts';
-import { brokenFleetPromises, FleetProgress, fleetTable, MOST_REPEATS } from '../../demo/src/fleet-report.ts';
+import { brokenFleetPromises, FleetProgress, fleetTable, MAX_REPEATS } from '../../demo/src/fleet-report.ts';
 import type { FleetResult } from '../../demo/src/fleet-run.ts';
 
 function result(of: Partial<FleetResult> = {}): FleetResult {
@@ -73,7 +73,7 @@ describe('the report of a fleet', () => {
     ['one was handled and is not completed', result({ completed: 3999 }), 1],
     [
       'more were handled twice than deaths explain',
-      result({ repeats: { afterKill: MOST_REPEATS, otherwise: 1 } }),
+      result({ repeats: { afterKill: MAX_REPEATS, otherwise: 1 } }),
       1,
     ],
   ])('when %s', (_, one, broken) => {

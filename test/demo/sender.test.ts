@@ -5,8 +5,15 @@ import { eventsOf, type SenderResult } from '../../demo/src/sender-run.ts';
 
 function endpoint(kind: TargetKind, events: number, delivered: number): EndpointFigures {
   return {
-    ...{ kind, events, delivered, state: 'idle', attempts: delivered, limited: 0, failed: 0 },
-    ...{ latencyMs: { p50: 1200, p99: 3400 }, seconds: delivered === events ? 20 : null },
+    kind,
+    events,
+    delivered,
+    state: 'idle',
+    attempts: delivered,
+    limited: 0,
+    failed: 0,
+    latencyMs: { p50: 1200, p99: 3400 },
+    seconds: delivered === events ? 20 : null,
   };
 }
 

@@ -87,7 +87,10 @@ beforeAll(async () => {
   const options = { process: work, verify: false, overflow: 'dead-letter', highWaterMark: 0.002 } as const;
   const marks = { capacity: 1, lowWaterMark: 0.001 };
   const before = createInbox({
-    ...{ ...options, ...marks, store: new MemoryStore(bank), process: () => new Promise(() => undefined) },
+    ...options,
+    ...marks,
+    store: new MemoryStore(bank),
+    process: () => new Promise(() => undefined),
     encrypt: { keys: { a: KEY } },
   });
   await before.receive({ ...REQUEST, headers: {} });

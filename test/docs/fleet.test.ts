@@ -27,7 +27,9 @@ describe('docs/fleet.md', () => {
   it('lists every field of a snapshot, and every state', () => {
     const clock = manualClock();
     const snapshot = joinFleet(createIntake({ clock }), {
-      ...{ registry: memoryRegistry(clock), resource: 'db', concurrency: 40 },
+      registry: memoryRegistry(clock),
+      resource: 'db',
+      concurrency: 40,
     }).snapshot();
     expect(names('Snapshot', 'Field').sort()).toEqual(Object.keys(snapshot).sort());
     const states = literalsOf(typeIn(program, entryFile('core'), 'FleetState'));

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { LINES, SENDER_LINES, SENDER_SUMS, SUMS } from '../../packages/observe/src/logs/lines.ts';
+import { LINES, OUTBOX_LINES, OUTBOX_SUMS, SUMS } from '../../packages/observe/src/logs/lines.ts';
 import { codeIn, page, rowsOf, sectionOf } from './pages.ts';
 
 const log = sectionOf(page('docs/operations.md'), 'Log');
@@ -19,14 +19,14 @@ function levelsOf(rules: Readonly<Record<string, { readonly level: string }>>): 
 
 it.each([
   ['Level', LINES],
-  ['Level of a sender', SENDER_LINES],
+  ['Level of a sender', OUTBOX_LINES],
 ])('lists the events that are logged immediately: %s', (first, lines) => {
   expect(listed(first, 'Immediately')).toEqual(levelsOf(lines));
 });
 
 it.each([
   ['Level', SUMS],
-  ['Level of a sender', SENDER_SUMS],
+  ['Level of a sender', OUTBOX_SUMS],
 ])('lists the events that are added up: %s', (first, sums) => {
   expect(listed(first, 'Once a second')).toEqual(levelsOf(sums));
 });

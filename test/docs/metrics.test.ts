@@ -1,4 +1,4 @@
-import { inboxMetrics, intakeMetrics, senderMetrics } from '@webhook-backpressure/observe';
+import { inboxMetrics, intakeMetrics, outboxMetrics } from '@webhook-backpressure/observe';
 import { describe, expect, it } from 'vitest';
 import { codeIn, page, rowsOf, sectionOf } from './pages.ts';
 
@@ -8,7 +8,7 @@ describe('docs/metrics.md', () => {
   it.each([
     ['Metrics of an intake', intakeMetrics],
     ['Metrics of an inbox', inboxMetrics],
-    ['Metrics of a sender', senderMetrics],
+    ['Metrics of a sender', outboxMetrics],
   ])('lists what the table in core says: %s', (heading, table) => {
     const listed = rowsOf(sectionOf(metrics, heading), 'Prometheus').map((row) => ({
       prometheusName: codeIn(row['Prometheus']).join(),
@@ -21,7 +21,13 @@ describe('docs/metrics.md', () => {
     }));
     expect(listed).toEqual(
       table.map(({ prometheusName, name, kind, unit, attributes, isByKey, description }) => ({
-        ...{ prometheusName, name, kind, unit, attributes, isByKey, description },
+        prometheusName,
+        name,
+        kind,
+        unit,
+        attributes,
+        isByKey,
+        description,
       })),
     );
   });

@@ -111,7 +111,11 @@ export class MigrationBench {
     const { port } = this.#server?.address() as AddressInfo;
     // node:http, since fetch takes several times as long for a burst.
     const sent = request({
-      ...{ host: '127.0.0.1', port, path: '/webhooks', method: 'POST', agent: false },
+      host: '127.0.0.1',
+      port,
+      path: '/webhooks',
+      method: 'POST',
+      agent: false,
       headers: { 'content-type': 'application/json', 'content-length': body.length, ...headers },
       ...(signal && { signal }),
     }).end(body);

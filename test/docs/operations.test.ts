@@ -4,7 +4,7 @@ import { createIntake } from '@webhook-backpressure/core';
 import {
   alarmSettings,
   INBOX_ALARM_DEFAULTS,
-  SENDER_ALARM_DEFAULTS,
+  OUTBOX_ALARM_DEFAULTS,
 } from '../../packages/core/src/alarms/alarm-options.ts';
 import { ALARM_RULES, ENDPOINT_ALARM_RULES } from '../../packages/core/src/alarms/alarm-rules.ts';
 import { helpOf } from '../../packages/core/src/alarms/alarm.ts';
@@ -64,7 +64,7 @@ describe('docs/operations.md', () => {
 
   it.each([
     ['Option', INBOX_ALARM_DEFAULTS],
-    ['Option of a sender', SENDER_ALARM_DEFAULTS],
+    ['Option of a sender', OUTBOX_ALARM_DEFAULTS],
   ])('says the default of every threshold of an alarm, and which alarm it raises: %s', (first, defaults) => {
     const options = table('Alarms', first);
     expect([...options].map(([name, row]) => [name, row['Default']])).toEqual(
@@ -83,7 +83,7 @@ describe('docs/operations.md', () => {
       }),
     ),
   )('gives the range that is accepted for $name: $from to $to ($first)', ({ first, name, from, to }) => {
-    const defaults = first === 'Option' ? INBOX_ALARM_DEFAULTS : SENDER_ALARM_DEFAULTS;
+    const defaults = first === 'Option' ? INBOX_ALARM_DEFAULTS : OUTBOX_ALARM_DEFAULTS;
     const check = (value: number) => () => alarmSettings<object>(defaults, false, { [name]: value });
     expect(check(from)).not.toThrow();
     expect(check(to)).not.toThrow();

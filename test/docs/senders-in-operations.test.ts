@@ -25,9 +25,9 @@ describe('docs/operations.md, about senders', () => {
       .sort();
 
   it('explains every field of a snapshot and of an endpoint, and every total', () => {
-    expect([...table('Field of a sender').keys()].sort()).toEqual(fieldsOf(SENDER, 'SenderSnapshot'));
+    expect([...table('Field of a sender').keys()].sort()).toEqual(fieldsOf(SENDER, 'OutboxSnapshot'));
     expect([...table('Field of an endpoint').keys()].sort()).toEqual(fieldsOf(SENDER, 'EndpointSnapshot'));
-    expect([...table('Total of a sender').keys()].sort()).toEqual(fieldsOf(SENDER, 'SenderTotals'));
+    expect([...table('Total of a sender').keys()].sort()).toEqual(fieldsOf(SENDER, 'OutboxTotals'));
   });
 
   it('names every figure of a window and of the audit', () => {
@@ -48,7 +48,7 @@ describe('docs/operations.md, about senders', () => {
 
   it('lists every event with its fields', () => {
     const checker = program.getTypeChecker();
-    const union = typeIn(program, EVENTS, 'SenderEvent') as ts.UnionType;
+    const union = typeIn(program, EVENTS, 'OutboxEvent') as ts.UnionType;
     const carried = new Map<string, string[]>();
     for (const event of union.types) {
       const type = event.getProperty('type');

@@ -95,7 +95,7 @@ describe('sender.js', () => {
     expect(headers['webhook-signature']).toMatch(/^v1,/);
     expect(JSON.parse(body)).toMatchObject({ type: 'order.updated', data: { path: '/orders/1' } });
     const metrics = await fetch(new URL('/metrics', url));
-    expect(await metrics.text()).toMatch(/^webhook_sender_\w+/m);
+    expect(await metrics.text()).toMatch(/^webhook_outbox_\w+/m);
 
     const ended = once(started, 'exit');
     started.kill('SIGTERM');

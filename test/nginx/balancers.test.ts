@@ -6,14 +6,14 @@ import { Receiver } from './receivers.ts';
 
 const blocks = tokensOf('code', page('docs/many-machines.md').tokens).filter(({ lang }) => lang === 'nginx');
 const textWith = (line: string): string => blocks.find(({ text }) => text.includes(line))?.text ?? '';
-const LEAST_CONNECTIONS = textWith('least_conn;');
+const MIN_CONNECTIONS = textWith('least_conn;');
 const BY_ID = textWith(' consistent;');
 
 const found = await findNginx().catch((error: unknown) => String(error));
 if (typeof found === 'string') console.warn(`SKIPPED: the tests of nginx. ${found}`);
 
 it('has two configurations in the docs', () => {
-  expect(blocks.map(({ text }) => text)).toEqual([LEAST_CONNECTIONS, BY_ID]);
+  expect(blocks.map(({ text }) => text)).toEqual([MIN_CONNECTIONS, BY_ID]);
 });
 
 describe.skipIf(typeof found === 'string')('nginx, as the docs configure it', () => {
@@ -48,7 +48,7 @@ describe.skipIf(typeof found === 'string')('nginx, as the docs configure it', ()
   const ids = Array.from({ length: 60 }, (_, at) => ({ 'webhook-id': `evt_${String(at)}` }));
 
   describe.each([
-    ['by least connections', LEAST_CONNECTIONS],
+    ['by least connections', MIN_CONNECTIONS],
     ['by id', BY_ID],
   ])('%s', (_, lines) => {
     it('passes a refusal on to the sender, and asks no other receiver', async () => {
@@ -85,7 +85,7 @@ describe.skipIf(typeof found === 'string')('nginx, as the docs configure it', ()
   });
 
   it('gives a delivery to the receiver with the fewest in progress', async () => {
-    await start(LEAST_CONNECTIONS);
+    await start(MIN_CONNECTIONS);
     const held: {
       readonly name: string;
       readonly res: ServerResponse;
@@ -122,7 +122,7 @@ describe.skipIf(typeof found === 'string')('nginx, as the docs configure it', ()
     [' non_idempotent', 3],
   ])('repeats a refused POST only with non_idempotent: http_503%s, %i requests', async (more, count) => {
     const directive = `proxy_next_upstream error timeout http_503${more}; proxy_http_version`;
-    await start(LEAST_CONNECTIONS.replace('proxy_http_version', directive));
+    await start(MIN_CONNECTIONS.replace('proxy_http_version', directive));
     for (const one of receivers) one.answer = (_req, res) => res.writeHead(503).end();
     expect((await nginx.post()).status).toBe(503);
     expect(sum()).toBe(count);

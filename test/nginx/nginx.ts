@@ -96,7 +96,10 @@ export class Nginx {
   /** Begins a delivery, whose body the caller sends. */
   begin(headers: Readonly<Record<string, string>> = {}): ClientRequest {
     return request({
-      ...{ socketPath: this.#socket, path: '/webhooks', method: 'POST', agent: false },
+      socketPath: this.#socket,
+      path: '/webhooks',
+      method: 'POST',
+      agent: false,
       headers: { host: 'example.com', 'content-type': 'application/json', ...headers },
     });
   }

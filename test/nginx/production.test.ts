@@ -41,7 +41,10 @@ describe.skipIf(typeof found === 'string')('an app behind nginx, as docs/product
 
   async function start(lines: string, key?: string): Promise<void> {
     const backpressure = webhookBackpressure({
-      ...{ concurrency: 1, capacity: 2, highWaterMark: 0.5, lowWaterMark: 0.4 },
+      concurrency: 1,
+      capacity: 2,
+      highWaterMark: 0.5,
+      lowWaterMark: 0.4,
       keyGenerator: () => key,
     });
     intake = backpressure.intake;

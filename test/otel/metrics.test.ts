@@ -86,7 +86,10 @@ it.each<[string, readonly Metric[], (meter: Meter) => unknown]>([
     const metric = table.find((one) => one.name === name);
     const { unit, description, kind = 'gauge', buckets } = metric ?? {};
     expect({ name, unit: descriptor.unit, description: descriptor.description, dataPointType }).toEqual({
-      ...{ name, unit, description, dataPointType: KINDS[kind] },
+      name,
+      unit,
+      description,
+      dataPointType: KINDS[kind],
     });
     for (const { value } of dataPoints) {
       if (typeof value === 'object' && 'buckets' in value) expect(value.buckets.boundaries).toEqual(buckets);

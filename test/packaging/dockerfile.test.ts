@@ -63,7 +63,9 @@ it('installs and starts the app by the steps of the Dockerfile in docs/productio
   const needed = packages.filter(({ name }) => needs.includes(name));
   const dependencies = Object.fromEntries(needed.map(({ name, tarball }) => [name, `file:${tarball}`]));
   const manifest = {
-    ...{ name: 'app', version: '1.0.0', private: true },
+    name: 'app',
+    version: '1.0.0',
+    private: true,
     dependencies: { ...dependencies, express: testedVersion('express') },
     devDependencies: { typescript: testedVersion('typescript') },
   };

@@ -39,7 +39,9 @@ const planned = await plan({
     { profile: 'github', share: 0.8 },
     { profile: 'svix', share: 0.2 },
   ],
-  ...{ service: { meanMs: 50 }, concurrency: 2, burst: { events: 400, seconds: 3 } },
+  service: { meanMs: 50 },
+  concurrency: 2,
+  burst: { events: 400, seconds: 3 },
 });
 
 describe('the command of the planner', () => {

@@ -12,7 +12,10 @@ interface Figures {
 
 function trial({ lost = 0, off = false, attempts = 1, p99 = 1 }: Figures): Trial {
   const outcome = {
-    ...{ events: 10_000, lost, attemptsPerEvent: attempts, delayS: { p99 } },
+    events: 10_000,
+    lost,
+    attemptsPerEvent: attempts,
+    delayS: { p99 },
     senders: [{ name: 'shop', switchedOff: off }],
   };
   return { outcome: outcome as unknown as Outcome } as Trial;

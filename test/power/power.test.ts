@@ -22,7 +22,11 @@ type Plan = Pick<Life, 'processes' | 'restarts'> & { readonly fails: boolean };
 
 function lives({ processes, restarts, fails }: Plan): Life[] {
   return Array.from({ length: Math.ceil(CUTS / CUTS_PER_LIFE) }, (_, at) => ({
-    ...{ seed: at + 1, processes, restarts, deliveries: DELIVERIES, cuts: CUTS_PER_LIFE },
+    seed: at + 1,
+    processes,
+    restarts,
+    deliveries: DELIVERIES,
+    cuts: CUTS_PER_LIFE,
     eioAt: fails ? 1 + ((at * 37 + 20) % SYNCS) : 0,
   }));
 }

@@ -96,7 +96,7 @@ describe.skipIf(obstacle !== undefined)(
       const store = sqliteStore({ path: scratch.file() });
       await store.open(START);
       const rawBody = new Uint8Array(200_000).fill(1);
-      const limits = { capacity: 1e6, maxBytes: 2 ** 40, maxShelved: 1e6, maxShelvedBytes: 2 ** 40 };
+      const limits = { capacity: 1e6, maxBytes: 2 ** 40, maxDeadLetters: 1e6, maxDeadLetterBytes: 2 ** 40 };
       for (let at = 0; at < 500; at += 1)
         await put(store, [delivery(`large ${String(at)}`, { rawBody })], { limits, isOverflow: true });
       await store.close(START);

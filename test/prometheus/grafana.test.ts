@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { inboxMetrics, intakeMetrics, type Metric, senderMetrics } from '@webhook-backpressure/observe';
+import { inboxMetrics, intakeMetrics, type Metric, outboxMetrics } from '@webhook-backpressure/observe';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { parse as parseYaml } from 'yaml';
 import { root } from '../../tooling/packages.js';
@@ -35,7 +35,7 @@ const rules = alerts.groups.flatMap((group) => group.rules);
 const targets = dashboard.panels.flatMap(({ title, targets: all = [] }) =>
   all.map(({ expr, legendFormat }) => ({ title, expr, legendFormat })),
 );
-const metrics = [...intakeMetrics, ...inboxMetrics, ...senderMetrics];
+const metrics = [...intakeMetrics, ...inboxMetrics, ...outboxMetrics];
 
 /** Labels that Prometheus adds to each scraped sample. */
 const SCRAPED = ['job', 'instance'];
@@ -138,12 +138,12 @@ const NOT_SHOWN = [
   'webhook.inbox.overdue',
   'webhook.inbox.store.failures',
   'webhook.inbox.retry_after',
-  'webhook.sender.max_size',
-  'webhook.sender.paused',
-  'webhook.sender.store.resting',
-  'webhook.sender.endpoint.in_flight',
-  'webhook.sender.endpoint.rate',
-  'webhook.sender.duplicates',
+  'webhook.outbox.max_size',
+  'webhook.outbox.paused',
+  'webhook.outbox.store.resting',
+  'webhook.outbox.endpoint.in_flight',
+  'webhook.outbox.endpoint.rate',
+  'webhook.outbox.duplicates',
 ];
 
 describe('the alert rules', () => {

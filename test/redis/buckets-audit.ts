@@ -136,7 +136,11 @@ function judged(
   }
   const sum = (values: readonly number[]): number => values.reduce((total, value) => total + value, 0);
   return {
-    ...{ starts: sum(done), seconds, exceeded, highest, used: sum(done) / sum(possible) },
+    starts: sum(done),
+    seconds,
+    exceeded,
+    highest,
+    used: sum(done) / sum(possible),
     usedBySavings: done.map((count, kind) => count / (possible[kind] ?? 1)),
   };
 }

@@ -39,7 +39,9 @@ describe.skipIf(isRedisSkipped)('redisBuckets', () => {
 
   function connection(): Redis {
     const redis = new Redis(server.url, {
-      ...{ enableOfflineQueue: false, enableReadyCheck: false, lazyConnect: true },
+      enableOfflineQueue: false,
+      enableReadyCheck: false,
+      lazyConnect: true,
       retryStrategy: () => 10,
     });
     redis.on('error', () => undefined);

@@ -30,7 +30,9 @@ describe.skipIf(isRedisSkipped)('redisRegistry', () => {
 
   function ioredis(url: string = server.url): Redis {
     const client = new Redis(url, {
-      ...{ enableOfflineQueue: false, enableReadyCheck: false, lazyConnect: true },
+      enableOfflineQueue: false,
+      enableReadyCheck: false,
+      lazyConnect: true,
       retryStrategy: () => 10,
     });
     client.on('error', () => undefined);

@@ -12,7 +12,7 @@ const FOLDER = join(root, 'docs/images');
 const SIZE = { width: 1440, height: 940 };
 /** So that the curves show the first burst of the demo as well, and how it ended. */
 const SHOWN_FROM_S = 70;
-const MOST_BYTES = 200_000;
+const MAX_BYTES = 200_000;
 
 it('takes the pictures of the live page in the README, during the second burst of the demo', async () => {
   const { browser, close, missing } = await openBrowser();
@@ -44,7 +44,7 @@ it('takes the pictures of the live page in the README, during the second burst o
       // The charts are drawn with the other colors.
       await page.evaluate('new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)))');
       const picture = await page.screenshot();
-      expect(picture.length).toBeLessThan(MOST_BYTES);
+      expect(picture.length).toBeLessThan(MAX_BYTES);
       writeFileSync(join(FOLDER, `dashboard-${colorScheme}.png`), picture);
     }
   } finally {

@@ -42,8 +42,19 @@ describe('a rule of the table', () => {
 });
 
 const FINE: Outcome = {
-  ...{ events: 1000, lost: 0, off: 0, attempts: 2, maxAttempts: 4, clear: 1, goodput: 0.9 },
-  ...{ inVain: 0, again: 0, p99: 50, handling: 0.4, smallLost: 0, smallP99: 10 },
+  events: 1000,
+  lost: 0,
+  off: 0,
+  attempts: 2,
+  maxAttempts: 4,
+  clear: 1,
+  goodput: 0.9,
+  inVain: 0,
+  again: 0,
+  p99: 50,
+  handling: 0.4,
+  smallLost: 0,
+  smallP99: 10,
 };
 
 function worst(after: Partial<Outcome>): string {

@@ -73,8 +73,11 @@ describe('the spans of attempts', () => {
 });
 
 const ACME = {
-  ...{ name: 'acme', match: { header: 'x-acme' }, retryAfter: { unit: 's' } },
-  ...{ source: 'a test', verifiedAt: '2026-11-22' },
+  name: 'acme',
+  match: { header: 'x-acme' },
+  retryAfter: { unit: 's' },
+  source: 'a test',
+  verifiedAt: '2026-11-22',
 };
 
 const SCENARIO = {
@@ -149,12 +152,10 @@ describe('the bound', () => {
         ...SCENARIO,
         intake: { concurrency: workers },
         senders: kinds.map(({ delayS, timeoutS, maxAttempts }, index) => ({
-          ...{
-            key: String(index),
-            retry: `fixed:${String(delayS)}`,
-            timeoutMs: timeoutS * 1000,
-            maxAttempts,
-          },
+          key: String(index),
+          retry: `fixed:${String(delayS)}`,
+          timeoutMs: timeoutS * 1000,
+          maxAttempts,
         })),
       });
       const slots = arrivals.map(({ atS, sender }) => slotsOf(atS, kinds[sender] as Fixed));
@@ -184,16 +185,21 @@ describe('the bound', () => {
     ['a service time longer than the timeout', { service: { meanMs: 11_000 } }, 0],
   ])('respects %s', (_, change, delivered) => {
     const scenario = parseScenario({
-      ...{ ...SCENARIO, arrivals: [{ fromS: 0, toS: 60, perSecond: 500 }] },
-      ...{ senders: [{ key: 'hub', retry: 'none', timeoutMs: 10_000 }], ...change },
+      ...SCENARIO,
+      arrivals: [{ fromS: 0, toS: 60, perSecond: 500 }],
+      senders: [{ key: 'hub', retry: 'none', timeoutMs: 10_000 }],
+      ...change,
     });
     expect(boundOf(scenario, drawTraffic(scenario)).delivered).toBe(delivered);
   });
 
   it('of an inbox counts its places too, and those that become free', () => {
     const scenario = parseScenario({
-      ...{ ...SCENARIO, mode: 'inbox', inbox: { capacity: 1000 } },
-      ...{ service: { meanMs: 100 }, arrivals: [{ fromS: 0, toS: 60, perSecond: 500 }] },
+      ...SCENARIO,
+      mode: 'inbox',
+      inbox: { capacity: 1000 },
+      service: { meanMs: 100 },
+      arrivals: [{ fromS: 0, toS: 60, perSecond: 500 }],
       senders: [{ key: 'hub', retry: 'none', timeoutMs: 1 }],
     });
     expect(boundOf(scenario, drawTraffic(scenario)).delivered).toBe(7000);
@@ -226,7 +232,9 @@ describe('the bound', () => {
       const hasInbox = random() < 0.25;
       const limits = { concurrency: 1 + upTo(3, random), capacity: 1 + upTo(30, random) };
       const senders = Array.from({ length: 1 + upTo(2, random) }, (_, index) => ({
-        ...{ key: String(index), retry: oneOf(HABITS, random), timeoutMs: 500 + upTo(8000, random) },
+        key: String(index),
+        retry: oneOf(HABITS, random),
+        timeoutMs: 500 + upTo(8000, random),
         maxAttempts: 1 + upTo(5, random),
       }));
       const { scenario, traffic, results } = await simulate({
@@ -246,7 +254,10 @@ describe('the bound', () => {
 
 /** A burst that stays below the high-water mark. */
 const burst = {
-  ...{ ...SCENARIO, mode: 'inbox', inbox: { capacity: 500 } },
-  ...{ service: { meanMs: 100 }, arrivals: [{ fromS: 0, toS: 0.5, perSecond: 800 }] },
+  ...SCENARIO,
+  mode: 'inbox',
+  inbox: { capacity: 500 },
+  service: { meanMs: 100 },
+  arrivals: [{ fromS: 0, toS: 0.5, perSecond: 800 }],
   senders: [{ key: 'hub', retry: 'none', timeoutMs: 0.1 }],
 };

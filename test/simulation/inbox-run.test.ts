@@ -14,8 +14,14 @@ describe('a run with an inbox', () => {
   it('acknowledges first and handles later, as calculated by hand', async () => {
     const { results } = await simulate(small);
     expect(results).toMatchObject({
-      ...{ events: 4, delivered: 4, lost: 0, attemptsPerEvent: 1 },
-      ...{ clearS: 4, idealClearS: 4, goodput: 1, maxDepth: 4 },
+      events: 4,
+      delivered: 4,
+      lost: 0,
+      attemptsPerEvent: 1,
+      clearS: 4,
+      idealClearS: 4,
+      goodput: 1,
+      maxDepth: 4,
       // Deliveries arrive at 0, 0.25, 0.5 and 0.75, and end at 1, 2, 3 and 4.
       delayS: { p50: 1.75, p99: 3.25, max: 3.25 },
       perKey: { shop: { events: 4, delivered: 4, refused: 0, p99WaitS: 2.25 } },
@@ -84,7 +90,9 @@ describe('a run with an inbox', () => {
     const known = await simulate({ ...small, arrivals, inbox, senders: [sender] });
     expect(known.results).toMatchObject({ delivered: 1, inbox: { duplicates: 1, handledTwice: 0 } });
     const unknown = await simulate({
-      ...{ ...small, arrivals, inbox },
+      ...small,
+      arrivals,
+      inbox,
       senders: [{ ...sender, identified: false }],
     });
     expect(unknown.results).toMatchObject({ delivered: 1, inbox: { duplicates: 0, handledTwice: 1 } });
@@ -92,7 +100,11 @@ describe('a run with an inbox', () => {
 
   const SOURCE = { source: 'a test', verifiedAt: '2026-11-22' };
   const strict = {
-    ...{ name: 'strict', match: { header: 'x-strict' }, timeoutMs: 5000, success: 200, ...SOURCE },
+    name: 'strict',
+    match: { header: 'x-strict' },
+    timeoutMs: 5000,
+    success: 200,
+    ...SOURCE,
     retries: { scheduleS: [1], maxAttempts: 7 },
   };
 
@@ -106,7 +118,9 @@ describe('a run with an inbox', () => {
 
   it('handles it with each attempt if it is unknown, and other unknown senders are answered with 202', async () => {
     const { results } = await simulate({
-      ...{ ...small, inbox: { successStatus: { unknown: 202 } }, service: { meanMs: 10 } },
+      ...small,
+      inbox: { successStatus: { unknown: 202 } },
+      service: { meanMs: 10 },
       senders: [{ profile: strict, recognized: false }],
     });
     expect(results).toMatchObject({
@@ -120,7 +134,8 @@ describe('a run with an inbox', () => {
   it('gives a sender Retry-After in its unit', async () => {
     const hasty = { ...strict, retryAfter: { unit: 'ms' }, retries: { scheduleS: [1], windowS: 3600 } };
     const { results } = await simulate({
-      ...{ ...small, inbox: { concurrency: 1, capacity: 2 } },
+      ...small,
+      inbox: { concurrency: 1, capacity: 2 },
       senders: [{ profile: hasty }],
     });
     expect(results).toMatchObject({ delivered: 4, lost: 0 });
@@ -130,7 +145,8 @@ describe('a run with an inbox', () => {
 
   it('stops attempts at a disabled endpoint', async () => {
     const { results } = await simulate({
-      ...{ ...small, inbox: { concurrency: 1, capacity: 1, statusCode: 503 } },
+      ...small,
+      inbox: { concurrency: 1, capacity: 1, statusCode: 503 },
       arrivals: [{ fromS: 0, toS: 0.9, perSecond: 10 }],
       senders: [{ profile: { ...strict, retries: 'none', switchOff: { inARow: 3 } } }],
     });

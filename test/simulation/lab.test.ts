@@ -42,8 +42,14 @@ describe('the senders of the lab', () => {
 });
 
 const fine: LabFigures = {
-  ...{ events: 1000, lost: 0, attempts: 1.5, p50: 5, p99: 300 },
-  ...{ off: 0, inVain: 0, again: 0 },
+  events: 1000,
+  lost: 0,
+  attempts: 1.5,
+  p50: 5,
+  p99: 300,
+  off: 0,
+  inVain: 0,
+  again: 0,
 };
 
 describe('a cell', () => {

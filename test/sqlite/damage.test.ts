@@ -86,18 +86,23 @@ describe('a damaged page', () => {
   it('of several deliveries moves only these to the dead-letter queue', async () => {
     const store = await damaged(pageOf(`body of ${idAt(10)}`));
     const done = await drain(store);
-    const shelved = await store.listShelved({ limit: 99, offset: 0 });
+    const deadLetters = await store.listDeadLetters({ limit: 99, offset: 0 });
     expect(done.length + shelved.length).toBe(COUNT + 1);
     expect(shelved.length).toBeGreaterThan(0);
     expect(shelved.length).toBeLessThan(10);
     expect(done).not.toContain(idAt(10));
     expect(shelved.some(({ error }) => error.includes(`"${idAt(10)}"`))).toBe(true);
-    expect(await store.stats()).toMatchObject({ depth: 0, inFlight: 0, bytes: 0, shelved: shelved.length });
+    expect(await store.stats()).toMatchObject({
+      depth: 0,
+      inFlight: 0,
+      bytes: 0,
+      deadLetters: shelved.length,
+    });
     // New deliveries are processed.
     expect(await put(store, [delivery('new', { rawBody: bodyOf('new') })])).toEqual(['stored']);
     expect(await drain(store)).toEqual(['new']);
     // The dead letters can be shown, redriven and purged.
-    expect(await store.getShelved(shelved[0]?.id ?? '', {})).toBeDefined();
+    expect(await store.getDeadLetter(deadLetters[0]?.id ?? '', {})).toBeDefined();
     await store.redrive(null, { ...ANY, nowMs: START });
     expect(await drain(store)).toEqual([]);
     expect(await store.purge(null, ANY)).toHaveLength(shelved.length);
@@ -110,11 +115,16 @@ describe('a damaged page', () => {
   ])('of several deliveries moves only these when %s are claimed', async (_, isHeadOnly) => {
     const store = await damaged(pageOf(`body of ${idAt(10)}`));
     const done = await drain(store, byKey(isHeadOnly));
-    const shelved = await store.listShelved({ limit: 99, offset: 0 });
+    const deadLetters = await store.listDeadLetters({ limit: 99, offset: 0 });
     expect(done.length + shelved.length).toBe(COUNT + 1);
     expect(shelved.length).toBeGreaterThan(0);
     expect(shelved.length).toBeLessThan(10);
-    expect(await store.stats()).toMatchObject({ depth: 0, inFlight: 0, bytes: 0, shelved: shelved.length });
+    expect(await store.stats()).toMatchObject({
+      depth: 0,
+      inFlight: 0,
+      bytes: 0,
+      deadLetters: shelved.length,
+    });
     await store.close(START);
   });
 
@@ -124,17 +134,17 @@ describe('a damaged page', () => {
     );
     const done = await drain(store);
     expect(done).toHaveLength(COUNT);
-    const shelved = await store.listShelved({ limit: 99, offset: 0 });
-    expect(shelved).toHaveLength(1);
-    expect(shelved[0]?.error).toContain('"large"');
-    expect(await store.stats()).toMatchObject({ depth: 0, bytes: 0, shelved: 1 });
+    const deadLetters = await store.listDeadLetters({ limit: 99, offset: 0 });
+    expect(deadLetters).toHaveLength(1);
+    expect(deadLetters[0]?.error).toContain('"large"');
+    expect(await store.stats()).toMatchObject({ depth: 0, bytes: 0, deadLetters: 1 });
     await store.close(START);
   });
 
   it('of the ids lets claims be settled', async () => {
     const store = await damaged(rootOf('sqlite_autoindex_contents_1'));
     expect(await drain(store)).toHaveLength(COUNT + 1);
-    expect(await store.stats()).toMatchObject({ depth: 0, inFlight: 0, bytes: 0, shelved: 0 });
+    expect(await store.stats()).toMatchObject({ depth: 0, inFlight: 0, bytes: 0, deadLetters: 0 });
     // Duplicates cannot be detected.
     await expect(async () => put(store, [delivery('new')])).rejects.toThrow('ERR_WBP_SQLITE_DAMAGED');
     await store.close(START);

@@ -153,15 +153,15 @@ describe('a row that cannot be read', () => {
     await put(store, [delivery('a'), delivery('bad'), delivery('b')]);
     execute(scratch.file(), sql);
     expect(idsOf(await claim(store, 9))).toEqual(['a', 'b']);
-    expect(await store.stats()).toMatchObject({ depth: 2, inFlight: 2, shelved: 1 });
-    const [dead] = await store.listShelved({ limit: 9, offset: 0 });
+    expect(await store.stats()).toMatchObject({ depth: 2, inFlight: 2, deadLetters: 1 });
+    const [dead] = await store.listDeadLetters({ limit: 9, offset: 0 });
     expect(dead).toMatchObject({ key: 'shop', reason: 'dead', attempts: 0 });
     expect(dead?.error).toContain('cannot be read');
     // Redriven, it becomes a dead letter again. It can be purged.
     expect(await store.redrive(null, { limit: 9, maxBytes: 9999, nowMs: START })).toHaveLength(1);
     expect(await claim(store, 9)).toEqual([]);
     expect(await store.purge(null, { limit: 9, maxBytes: 9999 })).toHaveLength(1);
-    expect(await store.stats()).toMatchObject({ depth: 2, shelved: 0, shelvedBytes: 0 });
+    expect(await store.stats()).toMatchObject({ depth: 2, deadLetters: 0, deadLetterBytes: 0 });
   });
 });
 
@@ -185,8 +185,8 @@ describe('a file of another version', () => {
     await before.close(START);
     toFirstVersion(scratch.file());
     const store = await opened(bed());
-    expect(await store.stats()).toMatchObject({ depth: 1, shelved: 1 });
-    expect(idsOf(await store.listShelved({ key: 'shop', limit: 9, offset: 0 }))).toEqual(['kept']);
+    expect(await store.stats()).toMatchObject({ depth: 1, deadLetters: 1 });
+    expect(idsOf(await store.listDeadLetters({ key: 'shop', limit: 9, offset: 0 }))).toEqual(['kept']);
     await put(store, [delivery('kept too')], { isOverflow: true });
     expect(await store.purge(null, { key: 'shop', limit: 9, maxBytes: 9999 })).toHaveLength(2);
   });

@@ -39,7 +39,7 @@ describe.skipIf(!isMountable).each([2, 8])('a disk of %i MiB that the inbox fill
         size === 'large'
           ? delivery(String(at), { rawBody: new Uint8Array(100 * KIB) })
           : delivery(String(at).padEnd(99));
-      const limits = { capacity: 1e6, maxBytes: 2 ** 40, maxShelved: 1e6, maxShelvedBytes: 2 ** 40 };
+      const limits = { capacity: 1e6, maxBytes: 2 ** 40, maxDeadLetters: 1e6, maxDeadLetterBytes: 2 ** 40 };
       let stored = 0;
       const error = await thrownBy(async () => {
         for (; stored < 100_000; stored += 10) {

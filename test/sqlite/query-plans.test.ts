@@ -55,14 +55,14 @@ it('reads no more rows than needed with any statement, however many deliveries a
   await bury(store, 'f', START);
   for (const key of [undefined, 'shop']) {
     for (const id of [null, 'f']) {
-      await store.countShelved(id, { key });
+      await store.countDeadLetters(id, { key });
       await store.redrive(id, { ...ANY, key, nowMs });
       await store.purge(id, { ...ANY, key });
       await store.countCompleted(id, { key });
       await store.replay(id, { ...ANY, key, nowMs });
     }
-    await store.listShelved({ key, limit: 9, offset: 0 });
-    await store.getShelved('f', { key });
+    await store.listDeadLetters({ key, limit: 9, offset: 0 });
+    await store.getDeadLetter('f', { key });
     await store.getCompleted('f', { key });
     await store.listCompleted({ key, after: 0, limit: 9 });
     await store.listPending({ key, after: 0, limit: 9, nowMs });

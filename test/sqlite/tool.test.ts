@@ -40,7 +40,7 @@ describe('status', () => {
     expect(await json('status', file)).toMatchObject({
       depth: 1,
       inFlight: 0,
-      shelved: 2,
+      deadLetters: 2,
       remembered: 0,
       oldestReceivedAt: new Date(START).toISOString(),
       owners: [{ pid: process.pid, isAlive: true }],

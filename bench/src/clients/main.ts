@@ -42,7 +42,11 @@ async function burst(client: ClientName, receiver: ReceiverName): Promise<Run> {
     const { delivered, lastS } = await sender.ask<Sent>(order);
     const { handled, refused, retryAfterS, refusedMs } = await server.ask<Received>('report');
     return {
-      ...{ client, receiver, delivered, handled, lastS },
+      client,
+      receiver,
+      delivered,
+      handled,
+      lastS,
       attempts: (handled + refused) / DELIVERIES,
       earliestS: earliestLastS(refusedMs.filter((ms) => ms < FIRST_MS)),
       retryAfterP50S: percentile(retryAfterS, 0.5),

@@ -9,8 +9,8 @@ export const LIMITS: { readonly concurrency: number; readonly capacity: number }
 export const IDEAL_S: number = (DELIVERIES * HANDLING_MS) / LIMITS.concurrency / 1000;
 
 /** What each run must reach. */
-export const MOST_ATTEMPTS = 2;
-export const MOST_TIMES_IDEAL = 1.5;
+export const MAX_ATTEMPTS = 2;
+export const MAX_TIMES_IDEAL = 1.5;
 
 export const CLIENTS = ['undici RetryAgent', 'got', 'ky', 'axios-retry'] as const;
 export type ClientName = (typeof CLIENTS)[number];

@@ -13,8 +13,8 @@ export async function fill(path: string, count: number): Promise<void> {
   const limits = {
     capacity: Number.MAX_SAFE_INTEGER,
     maxBytes: Number.MAX_SAFE_INTEGER,
-    maxShelved: 1,
-    maxShelvedBytes: 1,
+    maxDeadLetters: 1,
+    maxDeadLetterBytes: 1,
   };
   await store.open(Date.now());
   for (let from = 0; from < count; from += BATCH) {
@@ -23,10 +23,17 @@ export async function fill(path: string, count: number): Promise<void> {
       return {
         isOverflow: false,
         delivery: {
-          ...{ key: `shop-${String((from + i) % KEYS)}`, id, isIdGenerated: false, sender: 'shopify' },
-          ...{ request: { method: 'POST', url: '/webhooks', params: {} }, context: null },
-          ...{ headers: headersOf(id), rawBody: body, receivedAtMs: Date.now() },
-          ...{ sealedBy: undefined, fingerprint: undefined },
+          key: `shop-${String((from + i) % KEYS)}`,
+          id,
+          isIdGenerated: false,
+          sender: 'shopify',
+          request: { method: 'POST', url: '/webhooks', params: {} },
+          context: null,
+          headers: headersOf(id),
+          rawBody: body,
+          receivedAtMs: Date.now(),
+          sealedBy: undefined,
+          fingerprint: undefined,
         },
       };
     });

@@ -36,7 +36,8 @@ try {
     small: { ...small, ...(await take<Growth>({ connectionString, name: 'small', backlog: small })) },
     large: { ...large, ...(await take<Growth>({ connectionString, name: 'large', backlog: large })) },
     openTransaction: await take<OpenTransaction>({
-      ...{ connectionString, name: 'open_transaction' },
+      connectionString,
+      name: 'open_transaction',
       openTransaction: { seconds, heldSeconds },
     }),
   };

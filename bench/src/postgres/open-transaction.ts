@@ -34,9 +34,13 @@ export async function openTransaction(
   store.claim = async (...options) => await time(times.claim, () => claim(...options));
   store.put = async (...options) => await time(times.put, () => put(...options));
   const inbox = createInbox({
-    ...{ store, verify: false, process: () => undefined, concurrency: WORKERS },
+    store,
+    verify: false,
+    process: () => undefined,
+    concurrency: WORKERS,
     keyGenerator: (request) => `shop ${String(request.headers['x-shop'])}`,
-    ...{ capacity: 1e8, maxBytes: 1e13 },
+    capacity: 1e8,
+    maxBytes: 1e13,
   });
   const measure = async (forSeconds: number): Promise<Calls> => {
     times.claim = [];
@@ -75,7 +79,8 @@ async function load(inbox: ReturnType<typeof createInbox>, seconds: number): Pro
       sent += 1;
       const headers = { ...headersOf(`t${String(sent)}`), 'x-shop': String(sent % KEYS) };
       const receiving = inbox.receive({
-        ...{ headers, hint: '' },
+        headers,
+        hint: '',
         read: (sink) => {
           sink.add(body);
           return Promise.resolve('whole');

@@ -5,7 +5,7 @@ import { sides, type Deliverer, type Places } from './sides.ts';
 
 const SENDERS = 64;
 /** Senders pause while so many events are not delivered: nothing is measured by how long a queue can become. */
-const MOST_OPEN = 2000;
+const MAX_OPEN = 2000;
 
 /** The orders of a side: first `open`, then `deliver`, several times, then `close`. */
 export type Order =
@@ -32,7 +32,7 @@ async function deliver(forSeconds: number): Promise<Delivered> {
   const [begin, before, used] = [performance.now(), sent, processorSeconds()];
   const send = async (): Promise<void> => {
     while (performance.now() - begin < 1000 * forSeconds) {
-      if (sent - opened.delivered() >= MOST_OPEN) await wait(1);
+      if (sent - opened.delivered() >= MAX_OPEN) await wait(1);
       else await opened.send((sent += 1));
     }
   };

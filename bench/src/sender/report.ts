@@ -41,7 +41,7 @@ export interface Figures extends Omit<Measured, 'turns'> {
 }
 
 const PEER = 'BullMQ';
-const LEAST_RATIO = 2;
+const MIN_RATIO = 2;
 const TARGETS = new Map([
   ['memory', 5000],
   ['SQLite', 3000],
@@ -57,7 +57,9 @@ export function figuresOf({ turns, ...others }: Measured): Figures {
       side,
       perSecond: median(own.map((turn) => turn.perSecond)),
       perProcessorSecond: median(own.map((turn) => turn.perProcessorSecond)),
-      ...{ ratio: median(ratios), min: Math.min(...ratios), max: Math.max(...ratios) },
+      ratio: median(ratios),
+      min: Math.min(...ratios),
+      max: Math.max(...ratios),
     };
   });
   return { rows, ...others };
@@ -81,7 +83,7 @@ export function senderReport(machine: Machine, figures: Figures): string {
     '| --- | --- | --- | --- | --- | --- |',
     ...rows.map(({ side, perSecond, ratio, min, max, perProcessorSecond }) => {
       const target = TARGETS.get(side);
-      const wanted = target === undefined ? '' : `≥ ${String(target)}, ratio ≥ ${String(LEAST_RATIO)}`;
+      const wanted = target === undefined ? '' : `≥ ${String(target)}, ratio ≥ ${String(MIN_RATIO)}`;
       return `| ${side} | ${perSecond.toFixed(0)} | ${wanted} | ${ratio.toFixed(2)} | ${min.toFixed(2)} to ${max.toFixed(2)} | ${perProcessorSecond.toFixed(0)} |`;
     }),
     '',

@@ -45,7 +45,11 @@ async function retryAgent(origin: string, forms: readonly Asked[]): Promise<void
   const post = async (form: Asked, at: number): Promise<void> => {
     const headers = { 'webhook-id': pathOf(form, at) };
     const { body } = await dispatcher.request({
-      ...{ origin, path: `/${pathOf(form, at)}`, method: 'POST', headers, body: String(at) },
+      origin,
+      path: `/${pathOf(form, at)}`,
+      method: 'POST',
+      headers,
+      body: String(at),
     });
     await body.dump();
   };
@@ -70,8 +74,12 @@ answer(async (forms: readonly Asked[]): Promise<readonly Honored[]> => {
     return forms.map((form) => {
       const early = server.earlyMs(form);
       return {
-        ...{ ...form, side, retries: early.length, early: early.filter((ms) => ms > TOLERANCE_MS).length },
-        ...{ earliestMs: Math.max(...early), latestMs: Math.max(...early.map((ms) => -ms)) },
+        ...form,
+        side,
+        retries: early.length,
+        early: early.filter((ms) => ms > TOLERANCE_MS).length,
+        earliestMs: Math.max(...early),
+        latestMs: Math.max(...early.map((ms) => -ms)),
       };
     });
   });

@@ -1,7 +1,7 @@
 import { BackpressureError, invalid, type BackpressureErrorCode } from './errors.ts';
 
 /** Longer names are not compared: the time grows with the product of both lengths. */
-const LONGEST_NAME = 40;
+const MAX_NAME = 40;
 /** A name is suggested if it differs in at most one of this many characters. */
 const CHARACTERS_PER_MISTAKE = 3;
 
@@ -65,7 +65,7 @@ export function unknownName(
   const names = [...known];
   const near = nearest(name, names);
   // Some names come from a request: they are cut, like every value in a message.
-  const shown = JSON.stringify(name.slice(0, 2 * LONGEST_NAME));
+  const shown = JSON.stringify(name.slice(0, 2 * MAX_NAME));
   return [
     `Unknown ${kind} ${shown}${of === 'options' ? '' : ` in ${of}`}.`,
     ...(near === undefined ? [] : [`Did you mean ${JSON.stringify(near)}?`]),
@@ -74,7 +74,7 @@ export function unknownName(
 }
 
 function nearest(name: string, known: readonly string[]): string | undefined {
-  if (name.length > LONGEST_NAME) return undefined;
+  if (name.length > MAX_NAME) return undefined;
   let best: string | undefined;
   let least = Math.floor(name.length / CHARACTERS_PER_MISTAKE) + 1;
   for (const one of known) {

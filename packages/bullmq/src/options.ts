@@ -59,7 +59,7 @@ export interface Settings {
 }
 
 const DAY_MS = 24 * 60 * 60 * 1000;
-const LEAST_RETENTION_MS = 1000;
+const MIN_RETENTION_MS = 1000;
 const YEAR_MS = 365 * DAY_MS;
 const MAX_NAME = 256;
 
@@ -72,10 +72,10 @@ export function settle(queue: BullmqQueue, options: BullmqDoorOptions): Settings
       'ERR_WBP_BULLMQ_JOB_NAME',
       `jobName must be a string of 1 to ${String(MAX_NAME)} characters, but was ${inspect(jobName)}.`,
     );
-  if (!(Number.isSafeInteger(retentionMs) && retentionMs >= LEAST_RETENTION_MS && retentionMs <= YEAR_MS))
+  if (!(Number.isSafeInteger(retentionMs) && retentionMs >= MIN_RETENTION_MS && retentionMs <= YEAR_MS))
     throw new BackpressureError(
       'ERR_WBP_BULLMQ_RETENTION',
-      `retentionMs must be an integer from ${String(LEAST_RETENTION_MS)} to ${String(YEAR_MS)} (milliseconds), but was ${inspect(retentionMs)}.`,
+      `retentionMs must be an integer from ${String(MIN_RETENTION_MS)} to ${String(YEAR_MS)} (milliseconds), but was ${inspect(retentionMs)}.`,
     );
   if (registry !== undefined && typeof (registry as Partial<FleetRegistry> | null)?.beat !== 'function')
     throw new BackpressureError(

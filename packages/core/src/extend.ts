@@ -2,7 +2,7 @@ export {
   ALARM_DEFAULTS,
   alarmSettings,
   INBOX_ALARM_DEFAULTS,
-  SENDER_ALARM_DEFAULTS,
+  OUTBOX_ALARM_DEFAULTS,
 } from './alarms/alarm-options.ts';
 export {
   ALARM_RULES,

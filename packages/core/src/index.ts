@@ -10,8 +10,8 @@ export type {
   AlarmSettings,
   InboxAlarmOptions,
   InboxAlarmSettings,
-  SenderAlarmOptions,
-  SenderAlarmSettings,
+  OutboxAlarmOptions,
+  OutboxAlarmSettings,
 } from './alarms/alarm-options.ts';
 export type { ActiveAlarm, AlarmCode, AlarmEvent } from './alarms/alarm.ts';
 export type { Admission, Permit } from './delivery/admission.ts';

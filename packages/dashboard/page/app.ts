@@ -23,7 +23,7 @@ import { showIcon } from './parts/icon.ts';
 import { News } from './data/news.ts';
 import { viewOf, type View } from './view.ts';
 
-const MOST_CHANGES = 200;
+const MAX_CHANGES = 200;
 
 /** The page: it keeps the history of all sources, and shows one of them. */
 export class App implements Page {
@@ -84,7 +84,7 @@ export class App implements Page {
 
   noteChange(change: Change): void {
     this.changes.unshift(change);
-    this.changes.length = Math.min(this.changes.length, MOST_CHANGES);
+    this.changes.length = Math.min(this.changes.length, MAX_CHANGES);
     if (change.options === undefined) this.#draw();
     else this.showOptions(change, change.options);
   }

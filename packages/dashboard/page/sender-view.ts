@@ -1,4 +1,4 @@
-import { idOf, type SenderSource } from './data/wire.ts';
+import { idOf, type OutboxSource } from './data/wire.ts';
 import type { Series } from './data/series.ts';
 import { h } from './parts/dom.ts';
 import type { Page, Section } from './parts/section.ts';
@@ -11,14 +11,14 @@ import { senderChartSection } from './sections/sender-charts.ts';
 import { senderHeadlineSection } from './sections/sender-headline.ts';
 
 /** All sections about one sender. */
-export class SenderView {
+export class OutboxView {
   readonly id: string;
   readonly element: HTMLElement;
-  readonly #sections: readonly Section<SenderSource>[];
+  readonly #sections: readonly Section<OutboxSource>[];
   #spanMs = FIRST_SPAN_MS;
-  #latest: readonly [SenderSource, Series] | undefined;
+  #latest: readonly [OutboxSource, Series] | undefined;
 
-  constructor(source: SenderSource, page: Page) {
+  constructor(source: OutboxSource, page: Page) {
     this.id = idOf(source);
     const spanMs = (): number => this.#spanMs;
     const alarms = alarmSection();
@@ -41,7 +41,7 @@ export class SenderView {
     );
   }
 
-  update(source: SenderSource, series: Series): void {
+  update(source: OutboxSource, series: Series): void {
     this.#latest = [source, series];
     // A hidden tab draws nothing; it is drawn when it is shown again.
     if (document.hidden) return;

@@ -1,7 +1,7 @@
 import type { Series } from './data/series.ts';
 import type { AnySource } from './data/wire.ts';
 import type { Page } from './parts/section.ts';
-import { SenderView } from './sender-view.ts';
+import { OutboxView } from './sender-view.ts';
 import { SourceView } from './source-view.ts';
 
 /** The figures that the page shows of one source. */
@@ -14,7 +14,7 @@ export interface View {
 
 export function viewOf(first: AnySource, page: Page): View {
   if (first.kind === 'sender') {
-    const view = new SenderView(first, page);
+    const view = new OutboxView(first, page);
     return wrapped(view, (source, series) => {
       if (source.kind === 'sender') view.update(source, series);
     });
@@ -31,7 +31,9 @@ function wrapped(
 ): View {
   const { id, element } = view;
   return {
-    ...{ id, element, update },
+    id,
+    element,
+    update,
     close: () => {
       view.close();
     },

@@ -8,6 +8,6 @@ export type {
   IntakeRates,
   IntakeView,
   PageState,
-  SenderRates,
-  SenderView,
+  OutboxRates,
+  OutboxView,
 } from './state/page-state.ts';

@@ -9,7 +9,7 @@ const LIMIT_MS = 4000;
 const HURRY_MS = 200;
 const HURRY_JITTER = 0.5;
 /** While calls hang, the interval doubles up to this: a client may queue them all. */
-const LONGEST_MS = 30_000;
+const MAX_MS = 30_000;
 
 /** What a beat writes, and what follows from it. */
 export interface BeatParts {
@@ -60,7 +60,7 @@ export class Beats {
   send(nowMs: number): void {
     if (nowMs < this.dueMs) return;
     const { random } = this.#parts;
-    const interval = Math.min(LONGEST_MS, BEAT_MS * 2 ** this.#hanging);
+    const interval = Math.min(MAX_MS, BEAT_MS * 2 ** this.#hanging);
     this.#dueMs = nowMs + interval * jitter(JITTER, random());
     this.#mayHurry = this.#hanging === 0;
     this.#call();

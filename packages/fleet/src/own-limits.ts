@@ -10,7 +10,7 @@ export interface Grant {
 
 /** An intake without this limit is set to it when it leaves the fleet, since a limit cannot be removed. */
 const NO_RATE = 1_000_000;
-const LEAST_RATE = 0.001;
+const MIN_RATE = 0.001;
 
 /**
  * The limits that an intake would have without its fleet. A number is replaced by the share, and of a range the maximum.
@@ -35,7 +35,7 @@ export class OwnLimits {
     const most = Math.max(1, Math.min(concurrency, this.#mostConcurrency));
     const limited = { concurrency: limitConcurrency(this.#own.concurrency, most) };
     if (drainRate === undefined) return limited;
-    const rate = Math.max(LEAST_RATE, Math.min(drainRate, this.#mostRate));
+    const rate = Math.max(MIN_RATE, Math.min(drainRate, this.#mostRate));
     return { ...limited, drainRate: limitRate(this.#own.drainRate, rate) };
   }
 

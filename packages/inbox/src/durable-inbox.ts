@@ -173,15 +173,15 @@ export class DurableInbox implements Inbox {
     const { seconds, promises } = this.#admission.retryAfter;
     seconds.advance(nowMs);
     const { failingSinceMs, failingKeys } = this.#workers.outages;
-    const { shelved, kept } = finished;
+    const { deadLetters, kept } = finished;
     return {
       role,
       state,
       depth,
       active: this.#workers.active,
       bytes: level.bytes,
-      shelved: shelved.count,
-      shelvedBytes: shelved.bytes,
+      deadLetters: deadLetters.count,
+      deadLetterBytes: deadLetters.bytes,
       kept: kept.count,
       keptBytes: kept.bytes,
       capacity: settings.capacity,

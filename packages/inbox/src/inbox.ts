@@ -20,9 +20,9 @@ export interface InboxSnapshot {
   /** Bytes of unfinished deliveries. */
   readonly bytes: number;
   /** Dead letters, as of the last few seconds. */
-  readonly shelved: number;
+  readonly deadLetters: number;
   /** The bytes of all dead letters. */
-  readonly shelvedBytes: number;
+  readonly deadLetterBytes: number;
   /** Kept completed deliveries, as of the last few seconds. */
   readonly kept: number;
   /** The bytes of completed deliveries that are kept. */

@@ -11,7 +11,7 @@ export type { Awaitable, DeliveryRef, StoredDelivery } from './delivery/stored-d
 export type { EncryptOptions } from './encryption/encryption.ts';
 export type { EventAttempt, InboxEvent, InboxListener } from './events/inbox-events.ts';
 export type { InboxTotals } from './events/inbox-events.ts';
-export type { InboxWarningCode, SenderWarningCode } from './events/process-warnings.ts';
+export type { InboxWarningCode, OutboxWarningCode } from './events/process-warnings.ts';
 export type { Inbox, InboxCloseReport, InboxSnapshot } from './inbox.ts';
 export type { CurrentInboxOptions } from './options/inbox-options.ts';
 export type {
@@ -59,8 +59,8 @@ export type {
   PageQuery,
   PendingState,
   Portion,
-  ShelfScope,
-  ShelvedDelivery,
+  DeadLetterFilter,
+  StoredDeadLetter,
   StoreAdmin,
   StoredCompleted,
   StoredPage,

@@ -36,6 +36,13 @@ export const verifiers: {
   /** Paddle Billing: `Paddle-Signature`. `secret` is the secret key of the notification destination. */
   readonly paddle: (options: TimedVerifierOptions) => Verifier;
 } = Object.freeze({
-  ...{ standardWebhooks, svix: standardWebhooks, stripe, github, shopify },
-  ...{ slack, twilio, hubspot, paddle },
+  standardWebhooks,
+  svix: standardWebhooks,
+  stripe,
+  github,
+  shopify,
+  slack,
+  twilio,
+  hubspot,
+  paddle,
 });

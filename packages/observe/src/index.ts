@@ -6,7 +6,7 @@ export { intakeMetrics } from './metrics/intake-metrics.ts';
 export type { Attributes, HistogramSample, Metric, Sample, ValueSample } from './metrics/metric.ts';
 export type { MetricsReader, RecordListener } from './metrics/metrics-reader.ts';
 export { readMetrics, type MetricsOptions, type MetricsSource } from './metrics/read-metrics.ts';
-export { senderMetrics } from './metrics/sender-metrics.ts';
+export { outboxMetrics } from './metrics/sender-metrics.ts';
 export {
   observe,
   observedSnapshots,
@@ -19,20 +19,20 @@ export type {
   DisableReason,
   EndpointAttempt,
   EndpointWait,
-  SenderAlarmEvent,
-  SenderEvent,
-  SenderListener,
+  OutboxAlarmEvent,
+  OutboxEvent,
+  OutboxListener,
 } from './outbox/sender-events.ts';
 export type {
-  ActiveSenderAlarm,
+  ActiveOutboxAlarm,
   EndpointSnapshot,
   EndpointState,
   EndpointWindow,
   Endpoints,
-  ObservableSender,
+  ObservableOutbox,
   Rate,
   RateAudit,
-  SenderCloseReport,
-  SenderSnapshot,
-  SenderTotals,
+  OutboxCloseReport,
+  OutboxSnapshot,
+  OutboxTotals,
 } from './outbox/sender.ts';

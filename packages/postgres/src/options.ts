@@ -73,7 +73,7 @@ export interface Settings {
 
 const SCHEMA = /^[a-z_][a-z0-9_]{0,62}$/;
 /** One is the session that shows that the process lives. */
-const LEAST_CONNECTIONS = 2;
+const MIN_CONNECTIONS = 2;
 const DEFAULT_SCHEMA = 'webhook_inbox';
 
 export function settle(connection: PostgresConnection, options: PostgresStoreOptions): Settings {
@@ -94,7 +94,7 @@ export function settle(connection: PostgresConnection, options: PostgresStoreOpt
       `pooled must be a boolean, but was ${inspect(pooled)}.`,
     );
   const most = (pool as { readonly options?: { readonly max?: unknown } } | undefined)?.options?.max;
-  if (typeof most === 'number' && most < LEAST_CONNECTIONS && pooled !== true)
+  if (typeof most === 'number' && most < MIN_CONNECTIONS && pooled !== true)
     throw new BackpressureError(
       'ERR_WBP_POSTGRES_CONNECTION',
       `The pool has at most ${String(most)} connection, which the store needs for the lock that shows that its process lives. Set max to 3 or more.`,

@@ -72,9 +72,9 @@ export class Family {
 const OF_PROCESS = new Set([
   'webhook.inbox.active',
   'webhook.inbox.concurrency',
-  'webhook.sender.waiting_sends',
-  'webhook.sender.in_flight',
-  'webhook.sender.endpoint.in_flight',
+  'webhook.outbox.waiting_sends',
+  'webhook.outbox.in_flight',
+  'webhook.outbox.endpoint.in_flight',
 ]);
 
 /** How prom-client adds up the values of the processes of a cluster. */

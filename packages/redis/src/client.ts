@@ -24,7 +24,7 @@ export interface NodeRedisClient {
 /** A client of Redis or Valkey, of `ioredis` or of `redis`. */
 export type RedisClient = IoRedisClient | NodeRedisClient;
 
-const LONGEST_PREFIX = 200;
+const MAX_PREFIX = 200;
 
 /** @throws BackpressureError `ERR_WBP_REDIS` unless it looks like a client of either library. */
 export function checkClient(client: unknown): void {
@@ -34,7 +34,7 @@ export function checkClient(client: unknown): void {
 
 /** @throws BackpressureError `ERR_WBP_REDIS` */
 export function checkPrefix(prefix: unknown): void {
-  if (typeof prefix === 'string' && prefix !== '' && prefix.length <= LONGEST_PREFIX) return;
+  if (typeof prefix === 'string' && prefix !== '' && prefix.length <= MAX_PREFIX) return;
   throw invalid('ERR_WBP_REDIS', 'prefix', 'a string of 1 to 200 characters', prefix);
 }
 

@@ -23,10 +23,10 @@ const SWEEP_MS = 50;
 const FIRST_RETRY_MS = 500;
 const LAST_RETRY_MS = 8000;
 /** While the server is away, a wait is not longer, because the server may be back. */
-const LONGEST_WAIT_MS = 1000;
+const MAX_WAIT_MS = 1000;
 /** After a late reply. Doubled with each, because calls that are useless make the server later. */
 const LATE_WAIT_MS = 20;
-const LONGEST_LATE_WAIT_MS = 1280;
+const MAX_LATE_WAIT_MS = 1280;
 
 /**
  * Keeps the tokens of endpoints in Redis 6.2 or newer, or Valkey, so that all processes of a sender share one limit for each
@@ -97,7 +97,7 @@ class RedisBuckets implements Buckets {
     if (waitMs > 0) return { taken: 0, waitMs };
     const most = this.#mostOf(bucket, nowMs);
     if (most >= 1) return this.#ask(bucket, Math.min(count, most), nowMs);
-    return { taken: 0, waitMs: Math.min(bucket.share?.waitMs(nowMs) ?? 0, LONGEST_WAIT_MS) };
+    return { taken: 0, waitMs: Math.min(bucket.share?.waitMs(nowMs) ?? 0, MAX_WAIT_MS) };
   }
 
   use(name: string, count: number, limit: BucketLimit): Awaitable<number> {
@@ -183,7 +183,7 @@ class RedisBuckets implements Buckets {
     }
     if (reply.kind === 'late') {
       bucket.lates += 1;
-      return { taken: 0, waitMs: Math.min(LONGEST_LATE_WAIT_MS, LATE_WAIT_MS * 2 ** (bucket.lates - 1)) };
+      return { taken: 0, waitMs: Math.min(MAX_LATE_WAIT_MS, LATE_WAIT_MS * 2 ** (bucket.lates - 1)) };
     }
     bucket.lates = 0;
     const { value, tookMs } = reply;
@@ -203,7 +203,7 @@ class RedisBuckets implements Buckets {
   #takeShare(bucket: SharedBucket, count: number, nowMs: number): TokenGrant {
     const { taken, waitMs } = bucket.takeShare(count, this.#presences().sharing, nowMs);
     if (taken > 0) this.#cleanSoon(bucket);
-    return { taken, waitMs: Math.min(waitMs, LONGEST_WAIT_MS) };
+    return { taken, waitMs: Math.min(waitMs, MAX_WAIT_MS) };
   }
 
   /** How many tokens may be asked for: while other processes may not know that the server is back, those of the own part. */

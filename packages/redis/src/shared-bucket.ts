@@ -9,7 +9,7 @@ const CALM_MS = 200;
 /** While tokens are scarce, the processes together call about once in this time. */
 const CALL_EVERY_MS = 25;
 /** A process that was too late for a token waits for its turn, but not longer than so. */
-const LONGEST_TURN_MS = 500;
+const MAX_TURN_MS = 500;
 /** Multiples of it modulo 1 are spread evenly. */
 const GOLDEN_RATIO = 0.618_033_988_75;
 /** How long a level is believed that other processes change. */
@@ -166,7 +166,7 @@ export class SharedBucket {
       // Another process was faster. If all came at the same time again, each token would cost a call of each process.
       this.#turn = (this.#turn + GOLDEN_RATIO) % 1;
       const others = Math.min(processes, size) - 1;
-      moreMs += Math.min(LONGEST_TURN_MS, (this.#turn * others) / perMs);
+      moreMs += Math.min(MAX_TURN_MS, (this.#turn * others) / perMs);
     }
     this.#emptyUntilMs = waitUs > 0 ? nowMs + waitUs / 1000 + moreMs : 0;
     this.fullAtUs = fullAtUs;

@@ -2,7 +2,7 @@ import type {
   EndpointSnapshot,
   EndpointState,
   RateAudit,
-  SenderSnapshot,
+  OutboxSnapshot,
 } from '@webhook-backpressure/observe';
 import { LateMonitor } from '@webhook-backpressure/core/extend';
 import { Destination } from './dispatch/destinations.ts';
@@ -11,18 +11,18 @@ import type { Stops } from './dispatch/stops.ts';
 import { perSecondOf } from './options/rates.ts';
 import type { Outbox } from './outbox/outbox.ts';
 import type { SenderContext } from './outbox/sender-context.ts';
-import { SenderMonitor } from './watch/sender-monitor.ts';
+import { OutboxMonitor } from './watch/sender-monitor.ts';
 
-const MOST_ENDPOINTS = 1000;
+const MAX_ENDPOINTS = 1000;
 const NO_AUDIT: RateAudit = { mostInASecond: 0, allowedInASecond: 0, excess: 0, mostInFlight: 0 };
 
 /** Shows the state of a sender: snapshots, the windows of endpoints, and alarms. */
-export class SenderView {
+export class OutboxView {
   readonly #context: SenderContext;
   readonly #outbox: Outbox;
   readonly #dispatcher: Dispatcher;
   readonly #stops: Stops;
-  readonly #monitor: LateMonitor<SenderMonitor>;
+  readonly #monitor: LateMonitor<OutboxMonitor>;
 
   constructor(context: SenderContext, outbox: Outbox, dispatcher: Dispatcher, stops: Stops) {
     this.#context = context;
@@ -33,7 +33,7 @@ export class SenderView {
   }
 
   /** Measures windows and judges alarms, from the first time that someone looks. */
-  get monitor(): SenderMonitor {
+  get monitor(): OutboxMonitor {
     return this.#monitor.look(this.#context.now());
   }
 
@@ -43,7 +43,7 @@ export class SenderView {
   }
 
   /** A copy of the state. */
-  snapshot(): SenderSnapshot {
+  snapshot(): OutboxSnapshot {
     const { level, settings, phase, finished, health, sendingHealth, buckets, report, now } = this.#context;
     // First, since it may report an alarm, whose listeners may do anything.
     const alarms = this.monitor.alarms(now());
@@ -55,13 +55,13 @@ export class SenderView {
       maxBytes: settings.maxBytes,
       waitingSends: this.#outbox.waiting,
       inFlight: this.#dispatcher.attempts.running.size,
-      shelved: finished.shelved.count,
+      deadLetters: finished.deadLetters.count,
       oldestAgeMs: level.depth > 0 ? this.#ageMs(this.#context.oldestReceivedAtMs) : 0,
       isPaused: this.#stops.isAll,
       isStoreFailing: !health.isWell || !sendingHealth.isWell,
       processes: buckets.processes,
       states: this.#states(),
-      endpoints: this.busiest(MOST_ENDPOINTS),
+      endpoints: this.busiest(MAX_ENDPOINTS),
       totals: { ...report.totals },
       alarms,
     };
@@ -160,7 +160,7 @@ export class SenderView {
     return receivedAtMs === undefined ? 0 : Math.max(0, this.#context.wall.rawMs() - receivedAtMs);
   }
 
-  #createMonitor(nowMs: number): SenderMonitor {
+  #createMonitor(nowMs: number): OutboxMonitor {
     const { settings, now, report, level, health, sendingHealth } = this.#context;
     const { destinations } = this.#dispatcher;
     const of = {
@@ -176,6 +176,6 @@ export class SenderView {
       },
       emit: report.listeners.emit.bind(report.listeners),
     };
-    return new SenderMonitor(of, nowMs);
+    return new OutboxMonitor(of, nowMs);
   }
 }

@@ -1,11 +1,11 @@
 import type { DeadLetters, OpenedStore, StoreStats } from '@webhook-backpressure/inbox';
 import type {
   Endpoints,
-  ObservableSender,
+  ObservableOutbox,
   Rate,
-  SenderCloseReport,
-  SenderListener,
-  SenderSnapshot,
+  OutboxCloseReport,
+  OutboxListener,
+  OutboxSnapshot,
 } from '@webhook-backpressure/observe';
 import { checkInteger, checkNumber, DAY_MS, invalid } from '@webhook-backpressure/base';
 import {
@@ -30,7 +30,7 @@ import { SenderContext } from './outbox/sender-context.ts';
 import { fetchRequester } from './requests/fetch-requester.ts';
 import type { Requester } from './requests/request.ts';
 import { undiciRequester } from './requests/undici-requester.ts';
-import { SenderView } from './sender-view.ts';
+import { OutboxView } from './sender-view.ts';
 
 const DEFAULT_TIMEOUT_MS = 10_000;
 /** The time that the store gets to release everything, after the timeout of the requests. */
@@ -39,7 +39,7 @@ const STORE_TIMEOUT_MS = 2000;
 const DEFAULT_LIMIT = 100;
 
 /** Sends webhooks from a durable outbox. */
-export interface Sender extends ObservableSender {
+export interface Sender extends ObservableOutbox {
   /** Resolves when the store is open, or the sender closes before. Never rejects. */
   readonly opened: Promise<void>;
   /**
@@ -55,7 +55,7 @@ export interface Sender extends ObservableSender {
    *
    * @param options - `timeoutMs`: from 0 to 86,400,000, default 10,000.
    */
-  close(options?: { timeoutMs?: number | undefined }): Promise<SenderCloseReport>;
+  close(options?: { timeoutMs?: number | undefined }): Promise<OutboxCloseReport>;
 }
 
 /**
@@ -83,9 +83,9 @@ class DurableSender implements Sender {
   readonly #renewal: LeaseRenewal<Claim>;
   readonly #redriving: Redriving;
   readonly #maintenance: Maintenance;
-  readonly #view: SenderView;
+  readonly #view: OutboxView;
   readonly #opening: StoreOpening;
-  #closed: Promise<SenderCloseReport> | undefined;
+  #closed: Promise<OutboxCloseReport> | undefined;
   #endOpening: () => void = () => undefined;
 
   constructor(options: SenderOptions) {
@@ -174,7 +174,7 @@ class DurableSender implements Sender {
       now,
       encryption: { decrypt: (delivery) => delivery },
     });
-    this.#view = new SenderView(context, outbox, dispatcher, this.#stops);
+    this.#view = new OutboxView(context, outbox, dispatcher, this.#stops);
     this.endpoints = this.#createEndpoints();
     this.#listen();
     this.#opening = new StoreOpening({
@@ -197,11 +197,11 @@ class DurableSender implements Sender {
     return await this.#outbox.put(storedEvent(event, settings.maxEventBytes, wall.rawMs()), signal);
   }
 
-  snapshot(): SenderSnapshot {
+  snapshot(): OutboxSnapshot {
     return this.#view.snapshot();
   }
 
-  subscribe(listener: SenderListener): () => void {
+  subscribe(listener: OutboxListener): () => void {
     if (typeof listener !== 'function') throw invalid('ERR_WBP_LISTENER', 'listener', 'a function', listener);
     const unsubscribe = this.#context.report.listeners.add(listener);
     this.#view.monitor.alarms(this.#context.now());
@@ -210,7 +210,7 @@ class DurableSender implements Sender {
 
   close({
     timeoutMs = DEFAULT_TIMEOUT_MS,
-  }: { timeoutMs?: number | undefined } = {}): Promise<SenderCloseReport> {
+  }: { timeoutMs?: number | undefined } = {}): Promise<OutboxCloseReport> {
     checkNumber('ERR_WBP_CLOSE', 'timeoutMs', timeoutMs, 0, DAY_MS, 'milliseconds');
     this.#closed ??= this.#close(timeoutMs);
     return this.#closed;
@@ -340,7 +340,7 @@ class DurableSender implements Sender {
   }
 
   /** Lets requests end until the timeout, then gives them up, releases their events and closes the store. */
-  async #close(timeoutMs: number): Promise<SenderCloseReport> {
+  async #close(timeoutMs: number): Promise<OutboxCloseReport> {
     const { scheduler, buckets, report, now } = this.#context;
     const { attempts, settling } = this.#dispatcher;
     this.#context.phase = 'closing';
@@ -366,7 +366,7 @@ class DurableSender implements Sender {
     buckets.close?.();
     void this.#requester.close().catch(() => undefined);
     this.#context.phase = 'closed';
-    const closed: SenderCloseReport = { completed: before - remaining, remaining };
+    const closed: OutboxCloseReport = { completed: before - remaining, remaining };
     report.emit({ type: 'closed', ...closed });
     return closed;
   }

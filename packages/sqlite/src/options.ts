@@ -45,7 +45,7 @@ export interface Settings extends Readonly<Omit<SqliteStoreOptions, 'maxWalBytes
 
 const MAX_BUSY_TIMEOUT_MS = 60_000;
 const DEFAULT_WAL_BYTES = 1_073_741_824;
-const LEAST_WAL_BYTES = 16_777_216;
+const MIN_WAL_BYTES = 16_777_216;
 /** SQLite and libsql would not open a file of this name. */
 const NOT_A_FILE = /^(?::memory:$|(?:file|libsql|https?|wss?):)/i;
 
@@ -78,8 +78,7 @@ export function settle(options: unknown): Settings {
     ),
     maxFileBytes: integer('ERR_WBP_SQLITE_MAX_FILE', 'maxFileBytes', maxFileBytes, 1, most),
     maxWalBytes:
-      integer('ERR_WBP_SQLITE_MAX_WAL', 'maxWalBytes', maxWalBytes, LEAST_WAL_BYTES, most) ??
-      DEFAULT_WAL_BYTES,
+      integer('ERR_WBP_SQLITE_MAX_WAL', 'maxWalBytes', maxWalBytes, MIN_WAL_BYTES, most) ?? DEFAULT_WAL_BYTES,
     thread,
   };
 }

@@ -8,7 +8,11 @@ it('ignores an answer that comes after its time, since the beat has failed', asy
   const calls: ((view: FleetView) => void)[] = [];
   const [answered, failed] = [vi.fn<BeatParts['answered']>(), vi.fn<BeatParts['failed']>()];
   const beats = new Beats({
-    ...{ clock, answered, failed, now: () => clock.now(), random: () => 0.5 },
+    clock,
+    answered,
+    failed,
+    now: () => clock.now(),
+    random: () => 0.5,
     registry: { beat: () => new Promise((resolve) => calls.push(resolve)) },
     compose: (number) => ({ resource: 'db', member: 'a', number, state: '', news: '', seen: {} }),
   });

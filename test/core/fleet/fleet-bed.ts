@@ -113,7 +113,11 @@ export class FleetBed {
   ): Receiver {
     const { clock } = this;
     const intake = createIntake({
-      ...{ clock, random: this.#random, capacity: 10_000, maxWaitMs: 86_400_000, maxHandlingMs: 86_400_000 },
+      clock,
+      random: this.#random,
+      capacity: 10_000,
+      maxWaitMs: 86_400_000,
+      maxHandlingMs: 86_400_000,
       ...intakeOptions,
     });
     const receiver = new Receiver(intake, registry, options);

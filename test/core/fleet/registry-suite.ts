@@ -10,7 +10,7 @@ export interface RegistryBed {
   dispose(): Promise<void> | void;
 }
 
-const LONGEST_NEWS = 65_536;
+const MAX_NEWS = 65_536;
 
 function beatOf(member: string, given: Partial<FleetBeat> = {}): FleetBeat {
   return { resource: 'db', member, number: 1, state: `"${member}"`, news: '', seen: {}, ...given };
@@ -96,7 +96,7 @@ export function describeRegistry(name: string, createBed: () => RegistryBed): vo
 
     it('keeps texts as they are', async () => {
       const state = JSON.stringify({ text: '%s %d \\ \' " {} $1 \u{1F4E6} \u0000 \n' });
-      const news = JSON.stringify('n'.repeat(LONGEST_NEWS - 2));
+      const news = JSON.stringify('n'.repeat(MAX_NEWS - 2));
       await one.beat(beatOf('a', { resource: "o'b {c}", state, news }));
       const view = await two.beat(beatOf('b', { resource: "o'b {c}" }));
       expect(statesOf(view)['a']).toBe(state);

@@ -5,7 +5,13 @@ import type { MemberState } from '../../../packages/fleet/src/member-state.ts';
 import { View } from '../../../packages/fleet/src/view.ts';
 
 const STATE: MemberState = {
-  ...{ concurrency: 2, drainRate: 100, demand: 1, share: 1, claim: 1, hasLeft: false, refusals: null },
+  concurrency: 2,
+  drainRate: 100,
+  demand: 1,
+  share: 1,
+  claim: 1,
+  hasLeft: false,
+  refusals: null,
 };
 
 it('splits the drain rate among more members than the limit of concurrent deliveries', () => {

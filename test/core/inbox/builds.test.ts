@@ -66,7 +66,11 @@ describe.each(BUILDS)('in $framework', ({ name, building, serving }) => {
 
 function receive(inbox: Inbox): ReturnType<Inbox['receive']> {
   return inbox.receive({
-    ...{ method: 'POST', url: '/', headers: {}, source: undefined, hint: '' },
+    method: 'POST',
+    url: '/',
+    headers: {},
+    source: undefined,
+    hint: '',
     read: (body) => {
       body.add(new TextEncoder().encode('{}'));
       return Promise.resolve('whole');

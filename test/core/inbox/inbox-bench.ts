@@ -78,7 +78,9 @@ export class InboxBench {
     request: Partial<InboxRequest> = {},
   ): Promise<InboxAnswer | null> {
     return this.inbox.receive({
-      ...{ method: 'POST', url: '/webhooks?shop=1', ...request },
+      method: 'POST',
+      url: '/webhooks?shop=1',
+      ...request,
       headers: { ...(id === undefined ? {} : { 'webhook-id': id }), ...headers },
       hint: 'Do not.',
       read: (collector) => {

@@ -91,8 +91,11 @@ export class InboxTraffic {
 
   get #outcome(): Outcome {
     return {
-      ...{ events: this.#events, attempts: this.#attempts, acknowledged: this.#acknowledged },
-      ...{ clearS: this.#clearMs / 1000, closedS: this.#closedS },
+      events: this.#events,
+      attempts: this.#attempts,
+      acknowledged: this.#acknowledged,
+      clearS: this.#clearMs / 1000,
+      closedS: this.#closedS,
     };
   }
 

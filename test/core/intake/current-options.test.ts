@@ -36,7 +36,9 @@ describe('the options in a snapshot', () => {
     const before = intake.snapshot();
     intake.update(CHANGES);
     expect(intake.snapshot().options).toEqual({
-      ...{ ...DEFAULTS, ...CHANGES, shed: ['noisy'] },
+      ...DEFAULTS,
+      ...CHANGES,
+      shed: ['noisy'],
       retryAfter: { ...DEFAULTS.retryAfter, maxSeconds: 60 },
     });
     expect(before.options).toEqual({ ...DEFAULTS, capacity: 10 });
@@ -75,9 +77,9 @@ describe('the options in a snapshot of an inbox', () => {
     maxBytes: 1_073_741_824,
     retentionMs: 604_800_000,
     maxRemembered: 1_000_000,
-    maxShelved: 100_000,
-    maxShelvedBytes: 1_073_741_824,
-    maxShelvedAgeMs: null,
+    maxDeadLetters: 100_000,
+    maxDeadLetterBytes: 1_073_741_824,
+    maxDeadLetterAgeMs: null,
     keepCompletedMs: 0,
     maxKeptBytes: 1_073_741_824,
     alarms: expect.objectContaining({ refusedRatio: 0.05 }) as unknown,
@@ -93,7 +95,11 @@ describe('the options in a snapshot of an inbox', () => {
     const { inbox } = new InboxBench({ retryAfter: undefined });
     inbox.update({ maxWaitMs: 5000, overflow: 'dead-letter', retry: { attempts: 3 }, shed: { noisy: true } });
     expect(inbox.snapshot().options).toEqual({
-      ...{ ...common, ...own, maxWaitMs: 5000, overflow: 'dead-letter', shed: ['noisy'] },
+      ...common,
+      ...own,
+      maxWaitMs: 5000,
+      overflow: 'dead-letter',
+      shed: ['noisy'],
       retry: { ...own.retry, attempts: 3 },
     });
   });

@@ -50,7 +50,10 @@ describe('a sender that disables the endpoint after a share of failures', () => 
 
   it('gets no place above the effective capacity, and leaves the reserve to retries on time', async () => {
     const bench = createBench({
-      ...{ capacity: 1000, maxWaitMs: 2000, random: seeded(1), retryAfter: { strategy: 'booked' } },
+      capacity: 1000,
+      maxWaitMs: 2000,
+      random: seeded(1),
+      retryAfter: { strategy: 'booked' },
     });
     const { intake, clock } = bench;
     const workshop = new Workshop(bench, () => 100);

@@ -4,7 +4,7 @@ import {
   type LogEventsOptions,
   type LogFields,
   type LogLevel,
-  type SenderEvent,
+  type OutboxEvent,
 } from '@webhook-backpressure/observe';
 import type { InboxEvent } from '@webhook-backpressure/inbox';
 import type { IntakeEvent } from '@webhook-backpressure/core';
@@ -32,7 +32,7 @@ export function recordingLogger(): { lines: Line[]; logger: Record<LogLevel, Met
   return { lines, logger: { info: method('info'), warn: method('warn'), error: method('error') } };
 }
 
-type Reported = { readonly type: (IntakeEvent | InboxEvent | SenderEvent)['type'] } & Readonly<
+type Reported = { readonly type: (IntakeEvent | InboxEvent | OutboxEvent)['type'] } & Readonly<
   Record<string, unknown>
 >;
 

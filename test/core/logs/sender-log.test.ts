@@ -23,7 +23,10 @@ describe('the log of a sender', () => {
       'error: The shared buckets do not answer. Each process uses its part of the rates. Processes: 4.',
     ]);
     expect(lines[1]?.fields).toEqual({
-      ...{ event: 'disabled', sender: 'hooks', endpoint: 'ep_1', reason: 'gone' },
+      event: 'disabled',
+      sender: 'hooks',
+      endpoint: 'ep_1',
+      reason: 'gone',
     });
     expect(JSON.stringify(lines)).not.toContain('secret');
   });
@@ -35,7 +38,12 @@ describe('the log of a sender', () => {
     }
     report({ type: 'limited', ...ATTEMPT, endpoint: 'ep_2', status: 503, tookMs: 5, retryInMs: 10 });
     report({
-      ...{ type: 'failed', ...ATTEMPT, status: undefined, error: 'timeout', tookMs: 5, retryInMs: 10 },
+      type: 'failed',
+      ...ATTEMPT,
+      status: undefined,
+      error: 'timeout',
+      tookMs: 5,
+      retryInMs: 10,
       isCounted: true,
     });
     expect(lines).toEqual([]);

@@ -27,7 +27,7 @@ describe('the metrics of an inbox', () => {
       'webhook.inbox.oldest_age': gauges.oldestAgeMs / 1000,
       'webhook.inbox.booked': gauges.booked,
       'webhook.inbox.dead_letter.depth': 1,
-      'webhook.inbox.dead_letter.size': gauges.shelvedBytes,
+      'webhook.inbox.dead_letter.size': gauges.deadLetterBytes,
       'webhook.inbox.store.resting': 0,
       'webhook.inbox.arrivals': 8,
       'webhook.inbox.stored': totals.stored,
@@ -105,7 +105,9 @@ describe('the metrics of an inbox', () => {
 
   it('of each key add up to the totals', async () => {
     const bench = new InboxBench({
-      ...{ concurrency: 2, capacity: 8, retry: { attempts: 2, firstDelayMs: 1000 } },
+      concurrency: 2,
+      capacity: 8,
+      retry: { attempts: 2, firstDelayMs: 1000 },
       keyGenerator: ({ headers }) => headers['x-shop'],
     });
     const reader = readMetrics(bench.inbox, { keys: 2 });

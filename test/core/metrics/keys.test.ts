@@ -126,7 +126,11 @@ describe('the metrics of each key', () => {
       fc.property(fc.integer(), (seed) => {
         const random = seeded(seed);
         const { intake, clock } = createBench({
-          ...{ dryRun, concurrency: 2, capacity: 6, maxWaitMs: 300, maxHandlingMs: 2_000 },
+          dryRun,
+          concurrency: 2,
+          capacity: 6,
+          maxWaitMs: 300,
+          maxHandlingMs: 2_000,
           overflow: random() < 0.5 ? 'drop-oldest' : 'refuse',
           random,
         });

@@ -1,8 +1,8 @@
-import { inboxMetrics, intakeMetrics, type Metric, senderMetrics } from '@webhook-backpressure/observe';
+import { inboxMetrics, intakeMetrics, type Metric, outboxMetrics } from '@webhook-backpressure/observe';
 import { describe, expect, it } from 'vitest';
 import { prometheusNameOf } from '../../../packages/observe/src/metrics/rows.ts';
 
-const all: readonly Metric[] = [...intakeMetrics, ...inboxMetrics, ...senderMetrics];
+const all: readonly Metric[] = [...intakeMetrics, ...inboxMetrics, ...outboxMetrics];
 const byName = new Map(all.map((metric) => [metric.name, metric]));
 
 /** The names that outside tools know, which do not follow from those in OpenTelemetry. */
@@ -11,7 +11,7 @@ const GIVEN = new Map([
   ['webhook.intake.refused', 'webhook_intake_overflow_total'],
   ['webhook.inbox.depth', 'webhook_inbox_queue_depth'],
   ['webhook.inbox.refused', 'webhook_inbox_overflow_total'],
-  ['webhook.sender.depth', 'webhook_sender_queue_depth'],
+  ['webhook.outbox.depth', 'webhook_outbox_queue_depth'],
 ]);
 
 describe('the tables of metrics', () => {

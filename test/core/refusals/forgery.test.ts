@@ -66,8 +66,11 @@ function expectAtLeast(measured: Record<string, number>, least: number): void {
 describe('a flood of a forged sender that disables endpoints', () => {
   it('leaves other senders their share', async () => {
     const profile: SenderProfile = {
-      ...{ name: 'forged', match: { header: 'x-forged' }, switchOff: { inARow: 8 } },
-      ...{ source: 'none', verifiedAt: '2026-11-22' },
+      name: 'forged',
+      match: { header: 'x-forged' },
+      switchOff: { inARow: 8 },
+      source: 'none',
+      verifiedAt: '2026-11-22',
     };
     const floods = [flood('forged', 1000, () => ({ key: 'forged', profile, maxWaitMs: 4000 }))];
     const aftermath = await endure(floods);

@@ -16,8 +16,13 @@ export interface WatchedSender {
 /** A sender that disables the endpoint after so many failures in a row. */
 export function profileOf(name: string, inARow: number, changes: Partial<SenderProfile> = {}): SenderProfile {
   return {
-    ...{ name, match: { header: `x-${name}` }, timeoutMs: 5000, retryAfter: 'ignored' },
-    ...{ switchOff: { inARow }, source: 'none', verifiedAt: '2026-11-22' },
+    name,
+    match: { header: `x-${name}` },
+    timeoutMs: 5000,
+    retryAfter: 'ignored',
+    switchOff: { inARow },
+    source: 'none',
+    verifiedAt: '2026-11-22',
     ...changes,
   };
 }
@@ -49,7 +54,9 @@ export function send(
   const limit = profile.switchOff?.inARow ?? Infinity;
   const { timeoutMs = 10_000 } = profile;
   const delivery = (id: string): Delivery => ({
-    ...{ key: sender.key ?? profile.name, id, profile },
+    key: sender.key ?? profile.name,
+    id,
+    profile,
     maxWaitMs: timeoutMs - Math.max(500, timeoutMs * 0.2),
     retries: profile.retries === 'none' ? false : undefined,
   });

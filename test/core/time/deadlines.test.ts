@@ -229,8 +229,12 @@ describe('a permit', () => {
       totals: { overdue: 1, failed: 1, completed: 0 },
     });
     expect(events).toContainEqual({
-      ...{ type: 'overdue', key: 'shop', sender: undefined, sequence: 1 },
-      ...{ heldMs: 2000, at: 2000 },
+      type: 'overdue',
+      key: 'shop',
+      sender: undefined,
+      sequence: 1,
+      heldMs: 2000,
+      at: 2000,
     });
     permit.release();
     permit.release('failure');

@@ -38,7 +38,7 @@ export function deadLettersSuite(name: string, create: () => ToolBed): void {
         const { out } = await tool('dead', '--limit', '1');
         expect(out).toMatch(/and 1 more\n$/);
         expect(await json('dead', '--limit', '1')).toMatchObject({
-          shelved: 2,
+          deadLetters: 2,
           deliveries: [{ id: 'first', attempts: 1, error: 'it failed' }],
         });
       });
@@ -81,14 +81,14 @@ export function deadLettersSuite(name: string, create: () => ToolBed): void {
       it('move and delete one dead letter', async () => {
         expect(await json('redrive', 'first')).toEqual({ redriven: 1 });
         expect((await tool('purge', 'evil\u001b[2J')).out).toBe('1 delivery deleted.\n');
-        expect(await json('status')).toMatchObject({ depth: 2, shelved: 0 });
+        expect(await json('status')).toMatchObject({ depth: 2, deadLetters: 0 });
       });
 
       it('move and delete all dead letters', async () => {
         expect((await tool('redrive', 'all')).out).toBe('2 deliveries put back into the queue.\n');
         expect(await json('redrive', 'all')).toEqual({ redriven: 0 });
         expect(await json('purge', 'all')).toEqual({ purged: 0 });
-        expect(await json('status')).toMatchObject({ depth: 3, shelved: 0 });
+        expect(await json('status')).toMatchObject({ depth: 3, deadLetters: 0 });
       });
 
       it('make a running receiver process the delivery', async () => {
@@ -109,7 +109,7 @@ export function deadLettersSuite(name: string, create: () => ToolBed): void {
         await put(store, [delivery('first', { key: 'other' })], { isOverflow: true, nowMs: START + 9 });
         await store.close(START);
         expect(await json('dead', '--key', 'other')).toMatchObject({
-          shelved: 1,
+          deadLetters: 1,
           deliveries: [{ id: 'first', key: 'other', bodyBytes: 14 }],
         });
         expect((await tool('dead', '--key', 'none')).out).toBe(

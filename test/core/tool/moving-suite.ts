@@ -39,11 +39,16 @@ export function movingSuite(name: string, create: () => ToolBed): void {
     describe('the commands that read', () => {
       it('count, list, show and find deliveries without changing the store', async () => {
         const before = await bed.contents();
-        expect(await json('status')).toMatchObject({ depth: 1, shelved: 2, kept: 1, remembered: 2 });
+        expect(await json('status')).toMatchObject({ depth: 1, deadLetters: 2, kept: 1, remembered: 2 });
         expect(await json('pending')).toEqual({
           deliveries: [
             {
-              ...{ id: 'waiting', key: 'shop', sender: null, attempts: 1, bodyBytes: 16, state: 'ready' },
+              id: 'waiting',
+              key: 'shop',
+              sender: null,
+              attempts: 1,
+              bodyBytes: 16,
+              state: 'ready',
               receivedAt: new Date(START).toISOString(),
               dueAt: new Date(5000).toISOString(),
             },
@@ -155,13 +160,11 @@ export function movingSuite(name: string, create: () => ToolBed): void {
         await filler.close(START);
         let most = 0;
         const inbox = createInbox({
-          ...{
-            store: await bed.store(),
-            verify: false,
-            capacity: 40,
-            highWaterMark: 1,
-            lowWaterMark: 0.5,
-          },
+          store: await bed.store(),
+          verify: false,
+          capacity: 40,
+          highWaterMark: 1,
+          lowWaterMark: 0.5,
           process: () => new Promise((resolve) => setTimeout(resolve, 5)),
           concurrency: 2,
         });

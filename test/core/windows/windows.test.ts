@@ -30,7 +30,11 @@ function expectClose(found: Percentiles, exact: Percentiles): void {
 
 function expectFigures(found: WindowFigures, exact: WindowFigures): void {
   const counts = ({ arrivals, refused, refusedRatio, completed, failed }: WindowFigures): object => ({
-    ...{ arrivals, refused, refusedRatio, completed, failed },
+    arrivals,
+    refused,
+    refusedRatio,
+    completed,
+    failed,
   });
   expect(counts(found)).toEqual(counts(exact));
   expectClose(found.waitMs, exact.waitMs);

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { sampleOf } from '../../../packages/dashboard/page/data/sample.ts';
-import { MOST_SAMPLES, Series } from '../../../packages/dashboard/page/data/series.ts';
+import { MAX_SAMPLES, Series } from '../../../packages/dashboard/page/data/series.ts';
 import { INBOX_COLUMNS, INTAKE_COLUMNS } from '../../../packages/dashboard/src/state/history.ts';
 import type { InboxView, IntakeView } from '../../../packages/dashboard/src/state/page-state.ts';
 import { createIntake } from '@webhook-backpressure/core';
@@ -47,13 +47,13 @@ describe('Series', () => {
 
   it('holds at most 900 samples', () => {
     const series = new Series();
-    for (let second = 1; second <= MOST_SAMPLES + 10; second++)
+    for (let second = 1; second <= MAX_SAMPLES + 10; second++)
       series.append(second * 1000, { depth: second });
-    expect(series.at).toHaveLength(MOST_SAMPLES);
+    expect(series.at).toHaveLength(MAX_SAMPLES);
     expect(series.numbers('depth')[0]).toBe(11);
-    const long = Array.from({ length: MOST_SAMPLES + 5 }, (_, index) => index + 1);
+    const long = Array.from({ length: MAX_SAMPLES + 5 }, (_, index) => index + 1);
     series.replace({ at: long, series: { depth: long } });
-    expect([series.at.length, series.numbers('depth')[0]]).toEqual([MOST_SAMPLES, 6]);
+    expect([series.at.length, series.numbers('depth')[0]]).toEqual([MAX_SAMPLES, 6]);
   });
 
   it('finds the samples of the last minute', () => {

@@ -10,7 +10,7 @@ import {
   tokenBucket,
 } from '@webhook-backpressure/sender';
 import { verifiers } from '@webhook-backpressure/inbox';
-import type { ObservableSender, SenderSnapshot } from '@webhook-backpressure/observe';
+import type { ObservableOutbox, OutboxSnapshot } from '@webhook-backpressure/observe';
 import type { Exactly } from './exactly.ts';
 
 const SECRET = 'whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw';
@@ -35,10 +35,10 @@ export async function main(): Promise<unknown> {
     allowPrivateAddresses: true,
   });
   const isSender: Exactly<typeof sender, Sender> = true;
-  const observed: ObservableSender = sender;
+  const observed: ObservableOutbox = sender;
   const { status } = await sender.send({ endpoint: 'shop-1', type: 'order.updated', data: {}, id: 'evt_1' });
   const completed = await first;
-  const snapshot: SenderSnapshot = observed.snapshot();
+  const snapshot: OutboxSnapshot = observed.snapshot();
   await sender.close();
   await webhooks.inbox.close();
   server.closeAllConnections();

@@ -25,7 +25,7 @@ export async function main(): Promise<unknown> {
     rawBody: new Uint8Array(),
     receivedAtMs: Date.now(),
   };
-  const limits = { capacity: 10, maxBytes: 10_000, maxShelved: 10, maxShelvedBytes: 10_000 };
+  const limits = { capacity: 10, maxBytes: 10_000, maxDeadLetters: 10, maxDeadLetterBytes: 10_000 };
   await store.put([{ delivery, isOverflow: false }], { limits, nowMs: Date.now() });
   const [claimed] = await store.claim(1, {
     leaseMs: 1000,

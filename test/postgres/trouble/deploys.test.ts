@@ -98,7 +98,9 @@ describe.skipIf(isSkipped)('receivers on PostgreSQL that differ', () => {
     const encrypt = { keys, current: 'new' };
     // A receiver without workers, so that the first attempt is made without the key.
     const receiving = createInbox({
-      ...{ store: postgresStore({ connectionString }, { schema }), verify: false, encrypt },
+      store: postgresStore({ connectionString }, { schema }),
+      verify: false,
+      encrypt,
     });
     cleanUps.push(() => receiving.close());
     const put = async (): Promise<number | undefined> => {

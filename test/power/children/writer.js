@@ -6,7 +6,12 @@ import { sqliteStore } from '@webhook-backpressure/sqlite';
 const [path = '', name = '', deliveries = '0', seedText = '1', end = ''] = process.argv.slice(2);
 const acks = openSync(`${path}.acks`, 'a');
 const store = sqliteStore({ path });
-const limits = { capacity: 1_000_000, maxBytes: 2 ** 40, maxShelved: 1_000_000, maxShelvedBytes: 2 ** 40 };
+const limits = {
+  capacity: 1_000_000,
+  maxBytes: 2 ** 40,
+  maxDeadLetters: 1_000_000,
+  maxDeadLetterBytes: 2 ** 40,
+};
 const nowMs = 1_800_000_000_000;
 const leaseMs = 3_600_000;
 

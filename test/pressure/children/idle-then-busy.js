@@ -4,7 +4,7 @@ import { processPressure } from '@webhook-backpressure/node';
 const WINDOW_MS = 100;
 const IDLE_WINDOWS = 20;
 const TURN_MS = 5;
-const MOST_TURNS = 2000;
+const MAX_TURNS = 2000;
 
 const pressure = processPressure({ windowMs: WINDOW_MS, maxEventLoopDelayMs: 60_000 });
 pressure();
@@ -13,7 +13,7 @@ pressure();
 function turn(turns) {
   const until = performance.now() + TURN_MS;
   while (performance.now() < until);
-  if (pressure() || turns === MOST_TURNS) process.send?.({ turns, readings: pressure.readings() });
+  if (pressure() || turns === MAX_TURNS) process.send?.({ turns, readings: pressure.readings() });
   else setImmediate(turn, turns + 1);
 }
 

@@ -113,7 +113,8 @@ describe('tokenBucket', () => {
     const clock = manualClock();
     let held = 0;
     const bucket = tokenBucket({
-      ...{ perSecond: 1, burst: 3 },
+      perSecond: 1,
+      burst: 3,
       clock: {
         now: () => clock.now(),
         setTimeout: (action, ms) => {

@@ -61,12 +61,12 @@ describe('after an answer', () => {
       attempt: 3,
       status: 408,
     });
-    expect(bed.sender.snapshot()).toMatchObject({ depth: 0, shelved: 1, totals: { dead: 1, failed: 3 } });
+    expect(bed.sender.snapshot()).toMatchObject({ depth: 0, deadLetters: 1, totals: { dead: 1, failed: 3 } });
     expect(await bed.sender.deadLetters.list()).toMatchObject([{ id: '1', key: 'a', attempts: 3 }]);
     bed.answer = status(204);
     await expect(bed.sender.deadLetters.redrive('1')).resolves.toBe(1);
     await bed.run(1000);
-    expect(bed.sender.snapshot()).toMatchObject({ depth: 0, shelved: 0, totals: { delivered: 1 } });
+    expect(bed.sender.snapshot()).toMatchObject({ depth: 0, deadLetters: 0, totals: { delivered: 1 } });
   });
 
   it('makes one attempt only when a retry is useless', async () => {
@@ -97,15 +97,15 @@ describe('after an answer', () => {
 
   it('keeps an event whose last attempt failed while the dead-letter queue is full', async () => {
     const retry = { attempts: 1, firstDelayMs: 1000, maxDelayMs: 60_000 };
-    const bed = new SenderBed(status(408), { maxShelved: 1, retry });
+    const bed = new SenderBed(status(408), { maxDeadLetters: 1, retry });
     await bed.send('1');
     await bed.send('2');
     await bed.run(1000);
-    expect(bed.sender.snapshot()).toMatchObject({ depth: 1, shelved: 1 });
+    expect(bed.sender.snapshot()).toMatchObject({ depth: 1, deadLetters: 1 });
     expect(bed.events.find(({ type }) => type === 'failed')).toMatchObject({ attempt: 1, isCounted: false });
     bed.answer = status(204);
     await bed.run(61_000, 500);
-    expect(bed.sender.snapshot()).toMatchObject({ depth: 0, shelved: 1, totals: { delivered: 1 } });
+    expect(bed.sender.snapshot()).toMatchObject({ depth: 0, deadLetters: 1, totals: { delivered: 1 } });
     // It is the last attempt again.
     expect(bed.events.find(({ type }) => type === 'delivered')).toMatchObject({ attempt: 1 });
   });

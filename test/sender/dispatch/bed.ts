@@ -1,5 +1,5 @@
 import { type InboxStore, memoryStore } from '@webhook-backpressure/inbox';
-import type { SenderEvent } from '@webhook-backpressure/observe';
+import type { OutboxEvent } from '@webhook-backpressure/observe';
 import { manualClock, type ManualClock } from '@webhook-backpressure/core/testing';
 import { createSender, type Endpoint, type Sender, type SenderOptions } from '@webhook-backpressure/sender';
 
@@ -34,7 +34,7 @@ export class SenderBed {
   readonly store: InboxStore;
   readonly sender: Sender;
   readonly requests: SeenRequest[] = [];
-  readonly events: SenderEvent[] = [];
+  readonly events: OutboxEvent[] = [];
   inFlight = 0;
   mostInFlight = 0;
   answer: Answering;

@@ -214,7 +214,8 @@ describe('events that are claimed', () => {
     [100, 1],
   ])('are no more than the part of the in-flight limit of one of %i processes', async (processes, most) => {
     const bed = new SenderBed(() => new Promise<never>(() => undefined), {
-      ...{ buckets: new CountedBuckets(1000, processes), limits: LIMITS },
+      buckets: new CountedBuckets(1000, processes),
+      limits: LIMITS,
     });
     for (let n = 0; n < 20; n += 1) await bed.send(String(n));
     await bed.run(1000);
@@ -274,8 +275,8 @@ describe('events that are claimed', () => {
     bed.answer = NO_CONTENT;
     await of.sendAll(5, 8);
     await bed.run(10_000);
-    expect(bed.sender.snapshot()).toMatchObject({ depth: 5, shelved: 3 });
+    expect(bed.sender.snapshot()).toMatchObject({ depth: 5, deadLetters: 3 });
     await bed.run(60_000);
-    expect(bed.sender.snapshot()).toMatchObject({ depth: 0, shelved: 3, totals: { delivered: 5 } });
+    expect(bed.sender.snapshot()).toMatchObject({ depth: 0, deadLetters: 3, totals: { delivered: 5 } });
   });
 });

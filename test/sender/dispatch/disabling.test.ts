@@ -14,17 +14,21 @@ describe('a disabled endpoint', () => {
       endpoint: 'a',
       reason: 'gone',
     });
-    expect(bed.sender.snapshot()).toMatchObject({ depth: 0, shelved: 20, totals: { dead: 20, disabled: 1 } });
+    expect(bed.sender.snapshot()).toMatchObject({
+      depth: 0,
+      deadLetters: 20,
+      totals: { dead: 20, disabled: 1 },
+    });
     await bed.send('late');
     await bed.run(1000);
-    expect(bed.sender.snapshot()).toMatchObject({ depth: 0, shelved: 21 });
+    expect(bed.sender.snapshot()).toMatchObject({ depth: 0, deadLetters: 21 });
     expect(bed.requests).toHaveLength(1);
 
     bed.answer = () => new Response(null, { status: 204 });
     await bed.sender.endpoints.resume('a');
     await bed.run(5000);
     expect(bed.types()).toContain('enabled');
-    expect(bed.sender.snapshot()).toMatchObject({ depth: 0, shelved: 0, totals: { delivered: 21 } });
+    expect(bed.sender.snapshot()).toMatchObject({ depth: 0, deadLetters: 0, totals: { delivered: 21 } });
   });
 
   it('moves events that wait for a retry to the dead-letter queue within seconds', async () => {
@@ -33,20 +37,20 @@ describe('a disabled endpoint', () => {
     const bed = new SenderBed(({ id }) => (id === '3' ? gone() : wait()), { store });
     await Promise.all(Array.from({ length: 10 }, (_, n) => bed.send(String(n))));
     await bed.run(5000);
-    expect(bed.sender.snapshot()).toMatchObject({ depth: 0, shelved: 10 });
+    expect(bed.sender.snapshot()).toMatchObject({ depth: 0, deadLetters: 10 });
     expect(bed.requests.length).toBeLessThanOrEqual(10);
   });
 
   it('lets events wait that have no room in the dead-letter queue, and moves them later', async () => {
-    const bed = new SenderBed(gone, { maxShelved: 3 });
+    const bed = new SenderBed(gone, { maxDeadLetters: 3 });
     const hasten = vi.spyOn(bed.store, 'hasten');
     await Promise.all(Array.from({ length: 10 }, (_, n) => bed.send(String(n))));
     await bed.run(200_000, 500);
-    expect(bed.sender.snapshot()).toMatchObject({ depth: 7, shelved: 3 });
+    expect(bed.sender.snapshot()).toMatchObject({ depth: 7, deadLetters: 3 });
     expect(hasten.mock.calls.filter(([{ key }]) => key === 'a').length).toBeLessThanOrEqual(5);
     await bed.sender.deadLetters.purge('all');
     await bed.run(130_000, 500);
-    expect(bed.sender.snapshot()).toMatchObject({ depth: 4, shelved: 3 });
+    expect(bed.sender.snapshot()).toMatchObject({ depth: 4, deadLetters: 3 });
   });
 
   it('cannot be made by an id that looks like the mark of a disabled one', async () => {
@@ -61,14 +65,14 @@ describe('a disabled endpoint', () => {
   });
 
   it('keeps its events while the dead-letter queue is full', async () => {
-    const bed = new SenderBed(gone, { maxShelved: 2, limits: { maxInFlight: 1 } });
+    const bed = new SenderBed(gone, { maxDeadLetters: 2, limits: { maxInFlight: 1 } });
     await Promise.all(Array.from({ length: 5 }, (_, n) => bed.send(String(n))));
     await bed.run(10_000);
     expect(bed.requests).toHaveLength(1);
-    expect(bed.sender.snapshot()).toMatchObject({ depth: 3, shelved: 2 });
+    expect(bed.sender.snapshot()).toMatchObject({ depth: 3, deadLetters: 2 });
     await bed.sender.deadLetters.purge('all');
     await bed.run(130_000, 500);
-    expect(bed.sender.snapshot()).toMatchObject({ depth: 1, shelved: 2, totals: { dead: 4 } });
+    expect(bed.sender.snapshot()).toMatchObject({ depth: 1, deadLetters: 2, totals: { dead: 4 } });
   });
 
   it('stays disabled in the next process', async () => {
@@ -83,7 +87,7 @@ describe('a disabled endpoint', () => {
     await next.send('2');
     await next.run(1000);
     expect(next.requests).toEqual([]);
-    expect(next.sender.snapshot()).toMatchObject({ depth: 0, shelved: 2 });
+    expect(next.sender.snapshot()).toMatchObject({ depth: 0, deadLetters: 2 });
   });
 
   it('gets its events again when another process has enabled it', async () => {
@@ -94,7 +98,7 @@ describe('a disabled endpoint', () => {
     await bed.store.resume('wbp-disabled:gone:a');
     await bed.send('2');
     await bed.run(100);
-    expect(bed.sender.snapshot()).toMatchObject({ depth: 0, shelved: 1, totals: { delivered: 1 } });
+    expect(bed.sender.snapshot()).toMatchObject({ depth: 0, deadLetters: 1, totals: { delivered: 1 } });
   });
 
   it('is one that fails for disableAfterMs without a success', async () => {
@@ -104,7 +108,7 @@ describe('a disabled endpoint', () => {
     expect(bed.types()).not.toContain('disabled');
     await bed.run(10_800_000, 10_000);
     expect(bed.events.find(({ type }) => type === 'disabled')).toMatchObject({ reason: 'failing' });
-    expect(bed.sender.snapshot()).toMatchObject({ depth: 0, shelved: 1 });
+    expect(bed.sender.snapshot()).toMatchObject({ depth: 0, deadLetters: 1 });
   });
 
   it('is no endpoint without settings: its events become dead letters until there are some', async () => {

@@ -43,7 +43,8 @@ describe('with thousands of endpoints', () => {
   it('finds the events of all of them after a restart', async () => {
     const store = memoryStore();
     const first = new SenderBed(undefined, {
-      ...{ store, capacity: ENDPOINTS },
+      store,
+      capacity: ENDPOINTS,
       endpoint: () => Promise.reject(new Error('no database')),
     });
     await sendOneToEach(first);

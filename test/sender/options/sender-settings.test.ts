@@ -82,7 +82,7 @@ describe('the options of a sender', () => {
     ['ERR_WBP_MAX_BODY', { ...required, maxEventBytes: 20_000_000 }],
     ['ERR_WBP_WHEN_FULL', { ...required, whenFull: 'drop' }],
     ['ERR_WBP_RETENTION', { ...required, retentionMs: -1 }],
-    ['ERR_WBP_MAX_SHELVED', { ...required, maxShelved: 0 }],
+    ['ERR_WBP_MAX_DEAD_LETTERS', { ...required, maxDeadLetters: 0 }],
     ['ERR_WBP_PRIVATE_ADDRESSES', { ...required, allowPrivateAddresses: 'yes' }],
     ['ERR_WBP_PRIVATE_ADDRESSES', { ...required, allowPrivateAddresses: null }],
     ['ERR_WBP_FETCH', { ...required, fetch: 'undici' }],

@@ -50,7 +50,8 @@ describe('a full outbox', () => {
   it('lets the next call proceed when an event is delivered, without a check later', async () => {
     let answer = (_: Response): void => undefined;
     const bed = new SenderBed(() => new Promise((resolve) => (answer = resolve)), {
-      ...{ capacity: 1, limits: { maxInFlight: 1 } },
+      capacity: 1,
+      limits: { maxInFlight: 1 },
     });
     const ended: string[] = [];
     void noted(bed, ['1', '2'], ended);
@@ -127,7 +128,8 @@ describe('a full outbox', () => {
     let answer = (_: Response): void => undefined;
     const failing = new Set<string>();
     const bed = new SenderBed(() => new Promise((resolve) => (answer = resolve)), {
-      ...{ store: breakable(memoryStore(), failing), capacity: 1 },
+      store: breakable(memoryStore(), failing),
+      capacity: 1,
     });
     const ended: string[] = [];
     void noted(bed, ['1', '2'], ended);

@@ -1,11 +1,11 @@
 import { memoryStore } from '@webhook-backpressure/inbox';
 import type { BackpressureError } from '@webhook-backpressure/base';
-import type { SenderAlarmOptions } from '@webhook-backpressure/core';
+import type { OutboxAlarmOptions } from '@webhook-backpressure/core';
 import { describe, expect, it } from 'vitest';
 import { settle, type SenderSettings } from '../../../packages/sender/src/options/sender-options.ts';
 
 function settled(alarms: unknown): SenderSettings['alarms'] {
-  const options = { alarms: alarms as SenderAlarmOptions | false | undefined };
+  const options = { alarms: alarms as OutboxAlarmOptions | false | undefined };
   return settle({ store: memoryStore(), endpoint: () => null, ...options }).alarms;
 }
 

@@ -1,4 +1,4 @@
-import { type MetricsReader, readMetrics, senderMetrics } from '@webhook-backpressure/observe';
+import { type MetricsReader, readMetrics, outboxMetrics } from '@webhook-backpressure/observe';
 import { collect } from '@webhook-backpressure/prometheus';
 import { Registry } from 'prom-client';
 import { describe, expect, it } from 'vitest';
@@ -23,35 +23,35 @@ describe('the metrics of a sender', () => {
   it('agree with its snapshot', async () => {
     const { bed, reader } = await busy(0);
     const { totals, depth } = bed.sender.snapshot();
-    expect(reader.metrics).toBe(senderMetrics);
-    expect(valuesOf(reader, 'webhook.sender.depth')).toEqual({ '{}': depth });
+    expect(reader.metrics).toBe(outboxMetrics);
+    expect(valuesOf(reader, 'webhook.outbox.depth')).toEqual({ '{}': depth });
     expect(depth).toBe(2);
-    expect(valuesOf(reader, 'webhook.sender.accepted')).toEqual({ '{}': 8 });
-    expect(valuesOf(reader, 'webhook.sender.delivered')).toEqual({ '{}': 6 });
-    expect(valuesOf(reader, 'webhook.sender.limited')).toEqual({ '{}': totals.limited });
+    expect(valuesOf(reader, 'webhook.outbox.accepted')).toEqual({ '{}': 8 });
+    expect(valuesOf(reader, 'webhook.outbox.delivered')).toEqual({ '{}': 6 });
+    expect(valuesOf(reader, 'webhook.outbox.limited')).toEqual({ '{}': totals.limited });
     expect(totals.limited).toBeGreaterThan(0);
-    expect(valuesOf(reader, 'webhook.sender.state')['{"state":"accepting"}']).toBe(1);
-    expect(valuesOf(reader, 'webhook.sender.endpoints')).toMatchObject({ '{"state":"waiting"}': 1 });
-    expect(valuesOf(reader, 'webhook.sender.endpoint.queued')).toEqual({});
-    expect(histogramsOf(reader, 'webhook.sender.latency').map(({ count }) => count)).toEqual([6]);
+    expect(valuesOf(reader, 'webhook.outbox.state')['{"state":"accepting"}']).toBe(1);
+    expect(valuesOf(reader, 'webhook.outbox.endpoints')).toMatchObject({ '{"state":"waiting"}': 1 });
+    expect(valuesOf(reader, 'webhook.outbox.endpoint.queued')).toEqual({});
+    expect(histogramsOf(reader, 'webhook.outbox.latency').map(({ count }) => count)).toEqual([6]);
     await bed.sender.close();
   });
 
   it('have the first endpoints as an attribute, and the rest as other', async () => {
     const { bed, reader } = await busy(3);
-    expect(valuesOf(reader, 'webhook.sender.delivered')).toEqual({
+    expect(valuesOf(reader, 'webhook.outbox.delivered')).toEqual({
       '{"endpoint":"a"}': 2,
       '{"endpoint":"b"}': 2,
       '{"endpoint":"limited"}': 0,
       '{"endpoint":"other"}': 2,
     });
-    expect(sumOf(reader, 'webhook.sender.attempts')).toBe(bed.sender.snapshot().totals.attempts);
-    expect(valuesOf(reader, 'webhook.sender.endpoint.queued')).toEqual({
+    expect(sumOf(reader, 'webhook.outbox.attempts')).toBe(bed.sender.snapshot().totals.attempts);
+    expect(valuesOf(reader, 'webhook.outbox.endpoint.queued')).toEqual({
       '{"endpoint":"a"}': 0,
       '{"endpoint":"b"}': 0,
       '{"endpoint":"limited"}': 2,
     });
-    const latencies = histogramsOf(reader, 'webhook.sender.latency').map(({ attributes, count }) => [
+    const latencies = histogramsOf(reader, 'webhook.outbox.latency').map(({ attributes, count }) => [
       attributes['endpoint'],
       count,
     ]);
@@ -69,7 +69,7 @@ describe('the metrics of a sender', () => {
       await bed.send(`x${String(count)}`, 'limited');
       await bed.send(`y${String(count)}`, 'limited too');
     }
-    expect(valuesOf(reader, 'webhook.sender.alarm')).toMatchObject({
+    expect(valuesOf(reader, 'webhook.outbox.alarm')).toMatchObject({
       '{"code":"WBP_ALARM_QUEUED"}': 2,
       '{"code":"WBP_ALARM_LIMITED"}': 0,
     });
@@ -83,9 +83,9 @@ describe('the metrics of a sender', () => {
     await bed.send('more', 'a');
     await bed.settle();
     const text = await register.metrics();
-    expect(text).toContain('webhook_sender_accepted_total{name="hooks",endpoint="a"} 1');
-    expect(text).toContain('webhook_sender_accepted_total{name="hooks",endpoint="other"} 8');
-    expect(text).toContain('webhook_sender_queue_depth{name="hooks"} 2');
+    expect(text).toContain('webhook_outbox_accepted_total{name="hooks",endpoint="a"} 1');
+    expect(text).toContain('webhook_outbox_accepted_total{name="hooks",endpoint="other"} 8');
+    expect(text).toContain('webhook_outbox_queue_depth{name="hooks"} 2');
     stop();
     await bed.sender.close();
   });

@@ -1,26 +1,26 @@
 import { manualClock, type ManualClock } from '@webhook-backpressure/core/testing';
-import { Listeners, SENDER_ALARM_DEFAULTS } from '@webhook-backpressure/core/extend';
-import type { SenderAlarmSettings } from '@webhook-backpressure/core';
-import type { SenderEvent } from '@webhook-backpressure/observe';
+import { Listeners, OUTBOX_ALARM_DEFAULTS } from '@webhook-backpressure/core/extend';
+import type { OutboxAlarmSettings } from '@webhook-backpressure/core';
+import type { OutboxEvent } from '@webhook-backpressure/observe';
 import { describe, expect, it } from 'vitest';
-import { SenderMonitor } from '../../../packages/sender/src/watch/sender-monitor.ts';
+import { OutboxMonitor } from '../../../packages/sender/src/watch/sender-monitor.ts';
 
 /** A monitor of a made-up sender. */
 class Bench {
   readonly clock: ManualClock = manualClock();
   readonly queued = new Map<string, number>();
   readonly heard: string[] = [];
-  readonly listeners = new Listeners<SenderEvent>();
+  readonly listeners = new Listeners<OutboxEvent>();
   storeFailingMs = 0;
-  readonly monitor: SenderMonitor;
+  readonly monitor: OutboxMonitor;
 
-  constructor(settings: Partial<SenderAlarmSettings> | false = {}) {
-    this.monitor = new SenderMonitor(
+  constructor(settings: Partial<OutboxAlarmSettings> | false = {}) {
+    this.monitor = new OutboxMonitor(
       {
         clock: this.clock,
         now: () => this.clock.now(),
         listeners: this.listeners,
-        settings: settings === false ? false : { ...SENDER_ALARM_DEFAULTS, ...settings },
+        settings: settings === false ? false : { ...OUTBOX_ALARM_DEFAULTS, ...settings },
         depth: () => [...this.queued.values()].reduce((sum, count) => sum + count, 0),
         storeFailingMs: () => this.storeFailingMs,
         queuedOf: (endpoint) => this.queued.get(endpoint) ?? 0,
@@ -64,7 +64,11 @@ describe('the figures of an endpoint', () => {
     bench.monitor.delivered('a', 10, 100, 20, 0);
     bench.attempt('b', 'failed');
     expect(bench.monitor.window('a', 0)).toMatchObject({
-      ...{ attempts: 4, limited: 2, limitedRatio: 0.5, failed: 1, delivered: 11 },
+      attempts: 4,
+      limited: 2,
+      limitedRatio: 0.5,
+      failed: 1,
+      delivered: 11,
     });
     expect(bench.monitor.window('b', 0)).toMatchObject({ attempts: 1, limited: 0, failed: 1 });
     expect(bench.monitor.windowOfAll(0)).toMatchObject({ attempts: 5, delivered: 11 });

@@ -1,4 +1,4 @@
-import { MOST_ATTEMPTS, type LabFigures, type LabResult } from './lab-figures.ts';
+import { MAX_ATTEMPTS, type LabFigures, type LabResult } from './lab-figures.ts';
 
 /** The worst of the seeds: for each figure its largest value. Undefined without a run. */
 export function worstOf(seeds: readonly LabResult[] | undefined, key?: string): LabFigures | undefined {
@@ -13,7 +13,10 @@ function worse(a: LabFigures, b: LabFigures): LabFigures {
   if (a.lost === null || b.lost === null) return a.lost === null ? a : b;
   const { events, lost, inVain, again } = lostShare(b) > lostShare(a) ? b : a;
   return {
-    ...{ events, lost, inVain, again },
+    events,
+    lost,
+    inVain,
+    again,
     attempts: most(a.attempts, b.attempts),
     p50: most(a.p50, b.p50),
     p99: most(a.p99, b.p99),
@@ -34,7 +37,7 @@ export function lostShare({ events, lost }: LabFigures): number {
 export function cell(figures: LabFigures | undefined): string {
   if (figures === undefined) return '–';
   const { lost, attempts, p50, p99, off } = figures;
-  if (lost === null) return `> ${String(MOST_ATTEMPTS)} attempts`;
+  if (lost === null) return `> ${String(MAX_ATTEMPTS)} attempts`;
   if (attempts === null) return percent(lostShare(figures));
   const parts = [percent(lostShare(figures)), attempts.toFixed(2), `${duration(p50)} / ${duration(p99)}`];
   return [...parts, ...(off > 0 ? ['**off**'] : [])].join(', ');

@@ -13,7 +13,7 @@ import { boundOf } from './bound/bound.ts';
 /** What happened to the events of one sender. Times are in seconds; null without a measurement. */
 export interface LabFigures {
   readonly events: number;
-  /** Null if the run was stopped: see {@link MOST_ATTEMPTS}. */
+  /** Null if the run was stopped: see {@link MAX_ATTEMPTS}. */
   readonly lost: number | null;
   readonly attempts: number | null;
   readonly p50: number | null;
@@ -36,7 +36,7 @@ export type LabReport = Readonly<Record<string, readonly LabResult[]>>;
  * A run with a plain queue is stopped at this many attempts per event. Where all attempts time out in the queue, and the
  * retries are more than the workers can handle, it does not recover until the sender gives up, after days.
  */
-export const MOST_ATTEMPTS = 12;
+export const MAX_ATTEMPTS = 12;
 
 const UNKNOWN = { attempts: null, p50: null, p99: null, off: 0, inVain: 0, again: 0 };
 
@@ -51,7 +51,7 @@ export async function figuresOf({ receiver, scenario }: LabRun, seed: number): P
   if (receiver !== 'none' && receiver !== 'constant') return resultOf(await simulate(seeded));
   const { parsed, traffic } = read(seeded);
   try {
-    return resultOf(await simulate(seeded, undefined, MOST_ATTEMPTS * traffic.count));
+    return resultOf(await simulate(seeded, undefined, MAX_ATTEMPTS * traffic.count));
   } catch (error) {
     if (!(error instanceof ScenarioError)) throw error;
     return stopped(parsed.senders, traffic);

@@ -1,5 +1,5 @@
 import { cell, worstOf } from './lab-cells.ts';
-import { MOST_ATTEMPTS, type LabReport } from './lab-figures.ts';
+import { MAX_ATTEMPTS, type LabReport } from './lab-figures.ts';
 import { labGoals, type LabGoal } from './lab-reach.ts';
 import {
   aloneName,
@@ -47,7 +47,7 @@ const INTRODUCTION = [
   '- the **attempts** per event',
   '- the **delay** from the first attempt to the end of the handling, of the events that are not lost: median / p99',
   '- **off** if the sender disabled the endpoint. From then on its events are lost without an attempt.',
-  `- **> ${String(MOST_ATTEMPTS)} attempts** if the run was stopped there: attempts time out in the queue, and retries are more than the workers`,
+  `- **> ${String(MAX_ATTEMPTS)} attempts** if the run was stopped there: attempts time out in the queue, and retries are more than the workers`,
   '  can handle, so the receiver does not recover.',
   '',
   'Each figure is the worst of up to three random seeds. S10 with the inbox, and mixtures with other receivers than the',

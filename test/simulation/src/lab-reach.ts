@@ -16,8 +16,8 @@ export interface LabGoal {
 }
 
 const POINTS = 100;
-const MOST_POINTS = 2;
-const MOST_ATTEMPTS = 2;
+const MAX_POINTS = 2;
+const MAX_ATTEMPTS = 2;
 const HOUR_S = 3600;
 
 /** Computes the figures to reach. */
@@ -79,7 +79,7 @@ function nearBoundGoal(report: LabReport): LabGoal {
     );
     farthest = Math.max(farthest, points);
     const off = (worstOf(held)?.off ?? 0) > 0 ? ', off' : '';
-    return points > MOST_POINTS ? [`${sender.name}: ${points.toFixed(1)} points${off}`] : [];
+    return points > MAX_POINTS ? [`${sender.name}: ${points.toFixed(1)} points${off}`] : [];
   });
   return {
     case: 'alone, S10, held: senders that never repeat, or whose schedule is too short',
@@ -129,7 +129,7 @@ function obeyingGoal(report: LabReport): LabGoal {
     const { attempts, lost, p99 } = figures;
     mostAttempts = Math.max(mostAttempts, attempts ?? 0);
     mostLost = Math.max(mostLost, lostShare(figures));
-    if ((attempts ?? 0) <= MOST_ATTEMPTS && lost === 0) return [];
+    if ((attempts ?? 0) <= MAX_ATTEMPTS && lost === 0) return [];
     const loss = percent(lostShare(figures));
     return [`${sender.name}: ${(attempts ?? 0).toFixed(2)} attempts, lost ${loss}, p99 ${duration(p99)}`];
   });

@@ -77,10 +77,14 @@ export interface Mixture {
 
 /** A sender with no profile: it ignores Retry-After and uses exponential backoff for a day. */
 const UNKNOWN = {
-  ...{ key: 'default', recognized: false },
+  key: 'default',
+  recognized: false,
   profile: {
-    ...{ name: 'unknown', match: { header: 'x-unknown' }, retryAfter: 'ignored' },
-    ...{ source: 'an assumption', verifiedAt: '2026-11-22' },
+    name: 'unknown',
+    match: { header: 'x-unknown' },
+    retryAfter: 'ignored',
+    source: 'an assumption',
+    verifiedAt: '2026-11-22',
   },
 };
 

@@ -72,13 +72,11 @@ function perDelivery(before: ReturnType<typeof memory>, count: number): ReturnTy
 /** A request that waits in front of a server of node:http, with its connection. */
 async function held(): Promise<object> {
   const listener = withBackpressure(() => undefined, {
-    ...{
-      capacity: HELD * 2,
-      concurrency: 1,
-      highWaterMark: 1,
-      maxWaitMs: 86_400_000,
-      maxHandlingMs: 86_400_000,
-    },
+    capacity: HELD * 2,
+    concurrency: 1,
+    highWaterMark: 1,
+    maxWaitMs: 86_400_000,
+    maxHandlingMs: 86_400_000,
   });
   const server = createServer(listener).listen(0, '127.0.0.1');
   await once(server, 'listening');
@@ -131,7 +129,9 @@ function requestOf(i: number): InboxRequest {
   // Copies, as of a request that was parsed.
   const headers = JSON.parse(JSON.stringify(HEADERS)) as Record<string, string>;
   return {
-    ...{ method: 'POST', url: '/hooks', hint: '' },
+    method: 'POST',
+    url: '/hooks',
+    hint: '',
     headers: { ...headers, 'x-github-delivery': `72d3162e-cc78-11e3-81ab-${String(i).padStart(12, '0')}` },
     read: (body) => {
       body.add(Buffer.from(BODY));

@@ -21,7 +21,7 @@ const ENDPOINT = 'receiver';
 /** Turns of the event loop in which the sender and the receiver react to one event. More change nothing. */
 const TURNS = 4;
 /** As the sender has several calls in one turn. */
-const MOST_IDLE_EVENTS = 1_000_000;
+const MAX_IDLE_EVENTS = 1_000_000;
 
 function turn(): Promise<void> {
   return new Promise((resolve) => {
@@ -73,7 +73,7 @@ export class TwoHalvesRun {
     for (let idle = 0; this.#open > 0; idle += 1) {
       const { nextMs } = this.#receiver;
       this.#alarm.set(Math.min(nextMs, this.#traffic.firstMs[this.#nextArrival] ?? Infinity));
-      if (!this.#clock.advanceToNext() || idle > MOST_IDLE_EVENTS) {
+      if (!this.#clock.advanceToNext() || idle > MAX_IDLE_EVENTS) {
         throw new Error(`${String(this.#open)} events are open, but nothing happens.`);
       }
       const now = this.#clock.now();

@@ -4,7 +4,12 @@ import { sqliteStore } from '@webhook-backpressure/sqlite';
 const [path] = process.argv.slice(2);
 if (path === undefined) throw new Error('the path is missing');
 const store = sqliteStore({ path, busyTimeoutMs: 10_000 });
-const limits = { capacity: 1_000_000, maxBytes: 2 ** 40, maxShelved: 1_000_000, maxShelvedBytes: 2 ** 40 };
+const limits = {
+  capacity: 1_000_000,
+  maxBytes: 2 ** 40,
+  maxDeadLetters: 1_000_000,
+  maxDeadLetterBytes: 2 ** 40,
+};
 const rawBody = new Uint8Array(100);
 
 /** @param {string} id */

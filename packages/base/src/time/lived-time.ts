@@ -1,7 +1,7 @@
 /** A timer of a process under normal load is up to this late. */
 const USUAL_LATE_MS = 50;
 /** At most this share of the time is left out as a standstill … */
-const MOST_AWAY = 0.5;
+const MAX_AWAY = 0.5;
 /** … except that up to this much is left out regardless. */
 const CREDIT_MS = 4000;
 /** The time constant of the late share. */
@@ -47,7 +47,7 @@ export class LivedTime {
     if (sinceMs > 0) {
       this.#lateShare += (overMs / sinceMs - this.#lateShare) * gain(sinceMs);
     }
-    const earnedMs = (nowMs - this.#firedMs) * MOST_AWAY;
+    const earnedMs = (nowMs - this.#firedMs) * MAX_AWAY;
     this.#creditMs = Math.min(CREDIT_MS, Math.max(0, this.#creditMs - overMs) + earnedMs);
     this.#firedMs = nowMs;
   }

@@ -40,7 +40,7 @@ export interface InboxAlarmOptions extends AlarmOptions {
 }
 
 /** The alarms of a sender. A threshold that is `false` turns its alarm off. */
-export interface SenderAlarmOptions {
+export interface OutboxAlarmOptions {
   /**
    * The share of an endpoint's attempts of the last five minutes after which it asked to wait, above 0 and below 1. Default
    * 0.05: more than 5 %.
@@ -72,8 +72,8 @@ export type InboxAlarmSettings = {
   readonly [K in keyof InboxAlarmOptions]-?: Exclude<InboxAlarmOptions[K], undefined>;
 };
 /** The options of a sender's alarms, complete and valid. */
-export type SenderAlarmSettings = {
-  readonly [K in keyof SenderAlarmOptions]-?: Exclude<SenderAlarmOptions[K], undefined>;
+export type OutboxAlarmSettings = {
+  readonly [K in keyof OutboxAlarmOptions]-?: Exclude<OutboxAlarmOptions[K], undefined>;
 };
 
 export const ALARM_DEFAULTS: AlarmSettings = {
@@ -92,7 +92,7 @@ export const INBOX_ALARM_DEFAULTS: InboxAlarmSettings = {
   storeFailingMs: 10_000,
 };
 
-export const SENDER_ALARM_DEFAULTS: SenderAlarmSettings = {
+export const OUTBOX_ALARM_DEFAULTS: OutboxAlarmSettings = {
   limitedRatio: 0.05,
   minAttempts: 20,
   queued: 100,

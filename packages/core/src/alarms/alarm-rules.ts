@@ -1,9 +1,9 @@
 import type { AlarmCode, AlarmReading } from './alarm.ts';
-import type { InboxAlarmSettings, SenderAlarmSettings } from './alarm-options.ts';
+import type { InboxAlarmSettings, OutboxAlarmSettings } from './alarm-options.ts';
 
 /** The settings of any source. It has only the alarms whose thresholds are in them. */
-export type AnyAlarmSettings = Partial<Omit<InboxAlarmSettings, keyof SenderAlarmSettings>> &
-  Partial<SenderAlarmSettings>;
+export type AnyAlarmSettings = Partial<Omit<InboxAlarmSettings, keyof OutboxAlarmSettings>> &
+  Partial<OutboxAlarmSettings>;
 
 /** When one alarm is raised. It is cleared when the value is at most half of the threshold. */
 interface Rule<R, S, O extends string> {
@@ -128,7 +128,7 @@ export interface EndpointReading {
 /** When an alarm about one endpoint is raised: when the value exceeds the threshold. */
 export type EndpointAlarmRule = Rule<
   EndpointReading,
-  SenderAlarmSettings,
+  OutboxAlarmSettings,
   'limitedRatio' | 'queued' | 'meanLatencyMs'
 >;
 

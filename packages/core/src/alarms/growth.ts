@@ -1,7 +1,7 @@
 /** The time in which the depth must grow is divided into this many parts. */
 const PARTS = 10;
 /** How many parts must end with a higher least depth than the part before, of the nine that have one before. */
-const LEAST_RISES = 8;
+const MIN_RISES = 8;
 /** Growth has ended when the least depth is no higher than it was this many parts before. */
 const FLAT_PARTS = 3;
 
@@ -64,7 +64,7 @@ export class Growth {
       if (least === 0) return false;
       if (least > (leasts[at - 1] as number)) rises += 1;
     }
-    return rises >= LEAST_RISES;
+    return rises >= MIN_RISES;
   }
 
   #hasEnded(): boolean {

@@ -15,7 +15,7 @@ import type { AlarmSettings } from './alarm-options.ts';
 import { AlarmWatch } from './alarm-watch.ts';
 
 /** The timer waits at least this long. */
-const LEAST_MS = 1;
+const MIN_MS = 1;
 
 /** What the monitor reads elsewhere. */
 type Metered = 'arrivals' | 'refused' | 'lossRisk' | 'dead' | 'depth' | 'disabled';
@@ -141,7 +141,7 @@ export class Monitor {
   wake(nowMs: number): void {
     if (!this.#of.listeners.any || !this.#isOn) return;
     // A rest of 1e-12 ms is lost when it is added to the time: the timer would be due again at the same time, forever.
-    this.#timer.set(nowMs, Math.max(LEAST_MS, this.#slices.leftMs(nowMs)));
+    this.#timer.set(nowMs, Math.max(MIN_MS, this.#slices.leftMs(nowMs)));
   }
 
   /** Ends all alarms and the timer. The windows are still measured. */

@@ -132,7 +132,7 @@ interface Waiting<E> {
 }
 
 /** A listener that causes an event at each event would otherwise never return. With this limit, its stack overflows. */
-const MOST_GENERATIONS = 1000;
+const MAX_GENERATIONS = 1000;
 
 /** Passes events to the listeners, none of which can harm another or the intake. Each receives them in their order. */
 export class Listeners<E extends { readonly at: number } = IntakeEvent> {
@@ -172,7 +172,7 @@ export class Listeners<E extends { readonly at: number } = IntakeEvent> {
     const event = body as unknown as { at: number } & E;
     event.at = at;
     const generation = this.#generation;
-    if (generation >= MOST_GENERATIONS) {
+    if (generation >= MAX_GENERATIONS) {
       this.#deliver(event);
     } else if (generation > 0) {
       // Later, but in the async context that caused it.

@@ -3,7 +3,7 @@ import type { Delivery } from './delivery.ts';
 
 /** The part of the sender's timeout that is left for the handler and for the response. */
 const MARGIN = 0.2;
-const LEAST_MARGIN_MS = 500;
+const MIN_MARGIN_MS = 500;
 
 /** The delivery of a request with these headers from a recognized sender. */
 export function deliveryOf(profile: SenderProfile, headers: RequestHeaders): Delivery {
@@ -20,5 +20,5 @@ export function deliveryOf(profile: SenderProfile, headers: RequestHeaders): Del
 
 function longestWaitMs({ timeoutMs }: SenderProfile): number | undefined {
   if (timeoutMs === undefined) return undefined;
-  return Math.max(0, timeoutMs - Math.max(LEAST_MARGIN_MS, MARGIN * timeoutMs));
+  return Math.max(0, timeoutMs - Math.max(MIN_MARGIN_MS, MARGIN * timeoutMs));
 }

@@ -131,7 +131,10 @@ export class BoundedIntake implements Intake, DeliveryOwner {
       () => this.#queue.size > 0,
     );
     this.#shutdown = new Shutdown({
-      ...{ clock, now, ledger: this.#ledger, listeners: this.#listeners },
+      clock,
+      now,
+      ledger: this.#ledger,
+      listeners: this.#listeners,
       active: () => this.#active,
       depth: () => this.#queue.size,
       withdrawAll: () => this.#withdrawAll(),
@@ -264,7 +267,11 @@ export class BoundedIntake implements Intake, DeliveryOwner {
     const wanted = (): number => this.#wanted;
     const active = (): number => (this.dryRun ? 0 : this.#active);
     return {
-      ...{ clock, random, now: this.#now, warnings: this.#warnings, retryAfter: this.#retryAfter },
+      clock,
+      random,
+      now: this.#now,
+      warnings: this.#warnings,
+      retryAfter: this.#retryAfter,
       situation: (nowMs) => this.#situation(nowMs),
       get isOpen() {
         return isOpen();
@@ -303,7 +310,8 @@ export class BoundedIntake implements Intake, DeliveryOwner {
   /** See {@link observeHandleOf}. */
   observeHandle(): ObserveHandle {
     return {
-      ...{ clock: this.#fixtures.clock, now: this.#now },
+      clock: this.#fixtures.clock,
+      now: this.#now,
       isOpen: () => this.#shutdown.phase === 'open',
       isIdle: () => this.#queue.size + this.#active === 0,
       depth: () => this.#queue.size,
@@ -544,7 +552,8 @@ export class BoundedIntake implements Intake, DeliveryOwner {
       {
         arrival,
         excess: Math.min(queue.size, queue.turnsUntil(key) - inTime),
-        ...{ spacingMs: queue.spacingMs(key), excessMs: queue.ownWaitMs(key) - longestMs },
+        spacingMs: queue.spacingMs(key),
+        excessMs: queue.ownWaitMs(key) - longestMs,
       },
       situation,
       retryAfter,

@@ -6,14 +6,14 @@ import type { Rule } from '../refusals/rule.ts';
 /** From so many disconnects at about the same age on, the timeout of a key's senders is known. */
 const ENOUGH = 8;
 /** A sooner disconnect has another reason: the shortest timeout of a known sender is 3 s. */
-const LEAST_MS = 2500;
+const MIN_MS = 2500;
 /** A client that dies drops all of its connections together, which says nothing about its timeout. */
 const APART_MS = 20;
 /** Ages that deviate by more than this part of their mean have another cause: senders have one timeout. */
 const SPREAD = 0.1;
 /** A timeout is forgotten so long after the last disconnect, and the keys above so many, oldest first. */
 const FORGET_MS = 60_000;
-const MOST_KEYS = 1000;
+const MAX_KEYS = 1000;
 /** A delivery has to start so many mean handling times before its sender's timeout: handling times vary. */
 const HANDLINGS = 1.5;
 
@@ -79,7 +79,7 @@ export class LearnedTimeouts implements Rule {
   #gone({ delivery: { ageMs: beforeMs = 0 }, key, admittedAtMs }: AdmittedDelivery, nowMs: number): void {
     const ageMs = nowMs - admittedAtMs + beforeMs;
     let habit = this.#habits.get(key);
-    if (ageMs < LEAST_MS || (habit !== undefined && nowMs - habit.lastMs < APART_MS)) return;
+    if (ageMs < MIN_MS || (habit !== undefined && nowMs - habit.lastMs < APART_MS)) return;
     this.#habits.delete(key);
     if (habit === undefined || nowMs - habit.lastMs > FORGET_MS)
       habit = { weight: 0, meanMs: ageMs, deviationMs: 0, lastMs: nowMs };
@@ -89,7 +89,7 @@ export class LearnedTimeouts implements Rule {
     habit.meanMs += (ageMs - habit.meanMs) * part;
     habit.lastMs = nowMs;
     this.#habits.set(key, habit);
-    if (this.#habits.size <= MOST_KEYS) return;
+    if (this.#habits.size <= MAX_KEYS) return;
     for (const oldest of this.#habits.keys()) {
       this.#habits.delete(oldest);
       return;

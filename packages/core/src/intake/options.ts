@@ -120,7 +120,7 @@ type Fixed = Omit<IntakeOptions, keyof Tunable>;
 export type Fixtures = Complete<Fixed>;
 
 /** A day. Bookings are counted for each second ahead, so the number of seconds has to be bounded. */
-const MOST_SECONDS = 86_400;
+const MAX_SECONDS = 86_400;
 const RETRY_AFTER = 'ERR_WBP_RETRY_AFTER';
 
 export const TUNABLE: Rows<Settings, Tunable> = {
@@ -145,7 +145,7 @@ export const TUNABLE: Rows<Settings, Tunable> = {
     ({ minSeconds, maxSeconds }) => {
       const why = ', the value of retryAfter.minSeconds';
       checkInteger(RETRY_AFTER, 'retryAfter.maxSeconds', maxSeconds, minSeconds, why);
-      if (maxSeconds > MOST_SECONDS)
+      if (maxSeconds > MAX_SECONDS)
         throw invalid(RETRY_AFTER, 'retryAfter.maxSeconds', 'at most 86,400', maxSeconds);
     },
   ),

@@ -5,7 +5,7 @@ const DECREASE = 0.75;
 /** As a share of the maximum. */
 const INCREASE = 0.05;
 /** In starts per second, for a maximum of which 5 % is less. */
-const LEAST_INCREASE = 1;
+const MIN_INCREASE = 1;
 
 /** The range and the target of an adaptive `drainRate`. */
 export interface RateRange {
@@ -73,7 +73,7 @@ export class AdaptiveRate {
     if (this.#slow === 1 && this.#completions < DELIVERIES_PER_SLOW_ONE) return false;
 
     const isSlow = this.#slow > Math.floor(this.#completions / DELIVERIES_PER_SLOW_ONE);
-    const step = Math.max(LEAST_INCREASE, INCREASE * this.#range.max);
+    const step = Math.max(MIN_INCREASE, INCREASE * this.#range.max);
     const before = this.#rate;
     this.#rate = this.#clamp(isSlow ? before * DECREASE : before + step);
     this.#opensAtMs = nowMs;

@@ -84,8 +84,8 @@ export function workersPerKey(
   return most < 1 ? Math.max(1, Math.floor(most * concurrency)) : most;
 }
 
-const LEAST_RATE = 0.001;
-const MOST_RATE = 1_000_000;
+const MIN_RATE = 0.001;
+const MAX_RATE = 1_000_000;
 
 /** @throws BackpressureError `ERR_WBP_CONCURRENCY` */
 export function concurrencyOf(given: unknown, name: string): number | ConcurrencyRange {
@@ -113,13 +113,13 @@ export function checkPerKey(given: unknown, name: string): void {
 export function drainRateOf(given: unknown, name: string): number | RateRange {
   const code = 'ERR_WBP_DRAIN_RATE';
   if (!isRecord(given)) {
-    checkNumber(code, name, given, LEAST_RATE, MOST_RATE, 'starts per second');
+    checkNumber(code, name, given, MIN_RATE, MAX_RATE, 'starts per second');
     return given as number;
   }
   checkNames(given, name, ['min', 'max', 'targetP99Ms'], code);
   const { min, max, targetP99Ms } = given as unknown as RateRange;
-  checkNumber(code, `${name}.min`, min, LEAST_RATE, MOST_RATE, 'starts per second');
-  checkNumber(code, `${name}.max`, max, min, MOST_RATE, 'starts per second');
+  checkNumber(code, `${name}.min`, min, MIN_RATE, MAX_RATE, 'starts per second');
+  checkNumber(code, `${name}.max`, max, min, MAX_RATE, 'starts per second');
   checkNumber(code, `${name}.targetP99Ms`, targetP99Ms, 1, DAY_MS, 'milliseconds');
   return { min, max, targetP99Ms };
 }

@@ -122,7 +122,7 @@ type OwnNames = (typeof OWN_NAMES)[number];
 
 const BODY_TIMEOUT_MS = 5000;
 /** A request takes this long without having waited. */
-const LEAST_AGE_MS = 10;
+const MIN_AGE_MS = 10;
 
 /**
  * The part of the middleware that is the same for every framework. Adapters are built on it.
@@ -181,7 +181,7 @@ export function createAdmissionControl<R, A extends readonly unknown[]>(
     },
     accepts: (delivery) => intake.accepts(delivery),
     admit(delivery, ageMs = 0) {
-      if (ageMs >= LEAST_AGE_MS) delivery.ageMs = Math.max(ageMs, delivery.ageMs ?? 0);
+      if (ageMs >= MIN_AGE_MS) delivery.ageMs = Math.max(ageMs, delivery.ageMs ?? 0);
       const place = intake.admit(delivery);
       return place.admitted ? new Handling(delivery, place, onFailedWork) : place;
     },

@@ -43,7 +43,9 @@ export class Gate {
   follow({ capacity, maxWaitMs, highWaterMark, lowWaterMark }: MarkSettings, drainRate: number | null): void {
     this.resize({
       effectiveCapacity: effectiveCapacity(capacity, maxWaitMs, drainRate),
-      ...{ highWaterMark, lowWaterMark, span: longestSpan(drainRate) },
+      highWaterMark,
+      lowWaterMark,
+      span: longestSpan(drainRate),
     });
   }
 

@@ -9,7 +9,7 @@ const MEMORY = 1000;
  */
 const ALIKE = 2;
 /** So many keys are remembered, and twice as many of those that were handled more than once. */
-const MOST_KEYS = 1000;
+const MAX_KEYS = 1000;
 
 /** The handled deliveries of one key. */
 export class KeyLoad {
@@ -67,7 +67,7 @@ export class KeyLoads {
 
   /** Keys that were handled once are forgotten first: invented keys push out each other, and not regular senders. */
   #forgetIdle(): void {
-    for (let looked = 0; looked < 2 && this.#byKey.size > MOST_KEYS; looked += 1) {
+    for (let looked = 0; looked < 2 && this.#byKey.size > MAX_KEYS; looked += 1) {
       this.#sweep ??= this.#byKey.entries();
       const next = this.#sweep.next();
       if (next.done === true) {
@@ -75,7 +75,7 @@ export class KeyLoads {
         return;
       }
       const [key, { active, samples }] = next.value;
-      if (active === 0 && (samples < 2 || this.#byKey.size > 2 * MOST_KEYS)) this.#byKey.delete(key);
+      if (active === 0 && (samples < 2 || this.#byKey.size > 2 * MAX_KEYS)) this.#byKey.delete(key);
     }
   }
 }

@@ -4,7 +4,7 @@ import type { Gate } from './gate.ts';
 export type ReserveAnswer = 'open' | 'shedding' | 'full';
 
 /** The most places of the reserve that are kept. */
-const MOST_KEPT = 64;
+const MAX_KEPT = 64;
 
 /** A queue in the unit of the gate, deliveries or bytes. The queue of an intake is one. */
 export interface ReserveQueue {
@@ -53,7 +53,7 @@ export class Reserve {
     const { size, keys } = this.#queue;
     const { high, effectiveCapacity } = this.#gate;
     const quarter = Math.max(1, Math.floor((effectiveCapacity - high) / 4));
-    const isFull = size >= effectiveCapacity - (isKeeping ? Math.min(MOST_KEPT, quarter) : 0);
+    const isFull = size >= effectiveCapacity - (isKeeping ? Math.min(MAX_KEPT, quarter) : 0);
     if (!this.isOpenTo(key, isEntitled)) return isFull ? 'full' : 'shedding';
     if (key !== this.#lastAsker) {
       this.#otherAskedMs = this.#lastAskedMs;

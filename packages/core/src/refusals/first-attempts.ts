@@ -4,7 +4,7 @@ const BINS = 6;
 const QUIET_MS = 60_000;
 /** Shedding this long ago is still reported to the other receivers of a fleet: a beat may be missed. */
 const RECENT_MS = 5000;
-const LEAST_SHARE = 0.25;
+const MIN_SHARE = 0.25;
 
 /**
  * The rate of first attempts, and with it the share of the drain rate that is left for retries. During a burst, arrivals
@@ -65,7 +65,7 @@ export class FirstAttempts {
 
   /** The share of the drain rate for retries: 1 − first attempts ÷ drain rate, from 0.25 to 1. */
   shareForRetries(drainRate: number): number {
-    return Math.min(1, Math.max(LEAST_SHARE, 1 - this.perSecond / drainRate));
+    return Math.min(1, Math.max(MIN_SHARE, 1 - this.perSecond / drainRate));
   }
 
   #turnTo(bin: number): void {

@@ -59,7 +59,11 @@ export function refusalStateOf(data: unknown): RefusalState | undefined {
   if (!isAmount(returnRate) || !isAmount(drainRate) || !isAmount(paceAgeS)) return undefined;
   if (!isAmount(gapFactor) || !Array.isArray(ahead) || !ahead.every(isAmountOfKey)) return undefined;
   return {
-    ...{ returnRate, drainRate, paceAgeS, ahead, gapFactor: Math.max(1, gapFactor) },
+    returnRate,
+    drainRate,
+    paceAgeS,
+    ahead,
+    gapFactor: Math.max(1, gapFactor),
     isShedding: isShedding === true,
   };
 }

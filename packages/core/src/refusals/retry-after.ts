@@ -8,21 +8,21 @@ import type { Arrival } from '../delivery/arrival.ts';
 import type { FleetRates, Refused, RetryAfterSettings, Situation } from './situation.ts';
 
 /** The maximum of accounts. The line remembers at least as many keys, and at most twice as many. */
-const MOST_KEYS = 1000;
+const MAX_KEYS = 1000;
 /** A rate that differs by this factor from the one that was booked with is a new pace. */
 const NEW_PACE = 1.3;
 /** The horizon: 10 s and 4 s for each second that the pace has lasted, or its square ÷ 10, at most 10 times it. */
 const HORIZON_S = 10;
 const HORIZON_PER_S = 4;
-const MOST_HORIZON_PER_S = 10;
+const MAX_HORIZON_PER_S = 10;
 /** And at least 10 s and this many times the age of the burst × the share of late time: refusals take CPU, too. */
 const HORIZON_PER_LATE_S = 3;
 /** During a long gap between completions the horizon grows up to this many times. */
-const MOST_STRETCH = 3;
+const MAX_STRETCH = 3;
 /** The random stretch of the time to drain the queue, and of a booked delay, at most 2 s. */
 const DEPTH_JITTER = 0.2;
 const BOOKED_JITTER = 0.1;
-const MOST_JITTER_S = 2;
+const MAX_JITTER_S = 2;
 
 /** The bookings of a key, and when they end, in milliseconds of the intake's clock. */
 interface Account extends Heaped {
@@ -63,7 +63,7 @@ export class RetryAfter {
   /** The end of the line. */
   #lineUntil = -Infinity;
   /** When each of its last keys may book again. */
-  readonly #joined = new Generations<number>(MOST_KEYS);
+  readonly #joined = new Generations<number>(MAX_KEYS);
   /** The time per retry at the last change of pace. */
   #paceMs = 0;
 
@@ -137,9 +137,9 @@ export class RetryAfter {
     const lateS = this.arrivals.burstS(nowMs) * lateShare;
     // However new the pace, no delivery can be admitted before the next completions.
     const trustedS = Math.max(horizonS(paceAgeS, lateS), 2 / drainRate);
-    const farthest = within(trustedS * Math.min(gapFactor, MOST_STRETCH), bounds);
+    const farthest = within(trustedS * Math.min(gapFactor, MAX_STRETCH), bounds);
     if (delay > farthest) return this.#between(farthest / 2, farthest);
-    const jitter = Math.min(BOOKED_JITTER * delay, MOST_JITTER_S) * this.#random();
+    const jitter = Math.min(BOOKED_JITTER * delay, MAX_JITTER_S) * this.#random();
     // A random fraction before rounding down fills each second at the rate, even below one per second.
     const seconds = within(Math.floor(delay + jitter + this.#random()), bounds);
     if (arrival.delivery.profile?.retryAfter === 'ignored') return seconds;
@@ -187,12 +187,12 @@ export class RetryAfter {
     }
     this.#lineUntil = slotMs + spacingMs;
     // Its second booking comes one length of the line after its first: other keys may have joined for the first time.
-    const before = Math.min(MOST_KEYS * spacingMs, this.#lineUntil - earliestMs);
+    const before = Math.min(MAX_KEYS * spacingMs, this.#lineUntil - earliestMs);
     this.#joined.set(key, slotMs + Math.max(leastMs, before));
   }
 
   #open(key: string, nowMs: number): Account | undefined {
-    if (this.#accounts.size >= MOST_KEYS) return undefined;
+    if (this.#accounts.size >= MAX_KEYS) return undefined;
     this.#joined.delete(key);
     const account = { key, until: nowMs, heapIndex: 0 };
     this.#accounts.set(key, account);
@@ -224,7 +224,7 @@ export class RetryAfter {
 /** How many seconds ahead a retry may be booked at a pace that has lasted for `paceAgeS` seconds. */
 function horizonS(paceAgeS: number, lateS: number): number {
   const linear = HORIZON_S + Math.max(HORIZON_PER_S * paceAgeS, HORIZON_PER_LATE_S * lateS);
-  return Math.max(linear, paceAgeS * Math.min(MOST_HORIZON_PER_S, paceAgeS / 10));
+  return Math.max(linear, paceAgeS * Math.min(MAX_HORIZON_PER_S, paceAgeS / 10));
 }
 
 /** The bounds of the options, and of the seconds that the sender honors. */

@@ -14,7 +14,7 @@ import type { FleetRates, Situation } from './situation.ts';
 const MAX_KEYS = 32;
 const MAX_AHEAD = 8;
 /** Longer keys are reported as one, so that the state fits into 4 KiB and the news into 64 KiB, whatever is in the keys. */
-const LONGEST_KEY = 64;
+const MAX_KEY = 64;
 /** The name of the line, and of all further keys, in what the receivers exchange. */
 const LINE = '';
 /** How long a change of the number of members may change the rate of the fleet. */
@@ -101,10 +101,12 @@ export class SharedRefusals implements RefusalExchange, FleetRates {
     const rate = this.complete(own).drainRate;
     const ends = [...this.#retryAfter.ends(nowMs)]
       .map(([key, ms]) => [key ?? LINE, ms] as const)
-      .filter(([key]) => key.length <= LONGEST_KEY);
+      .filter(([key]) => key.length <= MAX_KEY);
     return {
       returnRate: rate === null ? 0 : this.#retryAfter.retryRate(rate),
-      ...{ drainRate: own.drainRate ?? 0, paceAgeS: own.paceAgeS, gapFactor: own.gapFactor },
+      drainRate: own.drainRate ?? 0,
+      paceAgeS: own.paceAgeS,
+      gapFactor: own.gapFactor,
       ahead: ends
         .sort(([a, aMs], [b, bMs]) => Number(a !== LINE) - Number(b !== LINE) || bMs - aMs)
         .slice(0, MAX_AHEAD + 1)
@@ -115,7 +117,7 @@ export class SharedRefusals implements RefusalExchange, FleetRates {
 
   news(nowMs: number): RefusalNews {
     const keys = [...this.#booked].sort(([, a], [, b]) => b - a);
-    const booked = keys.filter(([key]) => key.length <= LONGEST_KEY).slice(0, MAX_KEYS);
+    const booked = keys.filter(([key]) => key.length <= MAX_KEY).slice(0, MAX_KEYS);
     const rest = sum([...this.#booked.values()]) - sum(booked.map(([, count]) => count));
     if (rest > 0) booked.push([LINE, rest]);
     this.#deliveredMs ??= nowMs;

@@ -17,8 +17,8 @@ const MIN_ANSWERS = 20;
 /** How many senders are watched, and how many keys of each. */
 const MOST = 1000;
 /** How many refusals are deferred at most, and of one run, and from how many on as many follow one another as permitted. */
-const MOST_DEFERRED = 256;
-const MOST_OF_RUN = 128;
+const MAX_DEFERRED = 256;
+const MAX_OF_RUN = 128;
 const MANY_DEFERRED = 16;
 
 /** Failures in a row of one key, since senders count them by endpoint. */
@@ -84,9 +84,9 @@ export class SwitchOff implements Rule {
   defers(answered: Answered): boolean {
     const { profile, maxWaitMs } = answered.delivery;
     const inARow = profile?.switchOff?.inARow;
-    if (inARow === undefined || maxWaitMs === 0 || this.#deferred >= MOST_DEFERRED) return false;
+    if (inARow === undefined || maxWaitMs === 0 || this.#deferred >= MAX_DEFERRED) return false;
     const run = this.#runOf(answered);
-    if (run === undefined || run.deferred.size >= MOST_OF_RUN) return false;
+    if (run === undefined || run.deferred.size >= MAX_OF_RUN) return false;
     return run.failures >= mostInARow(inARow, run);
   }
 
@@ -153,8 +153,12 @@ export class SwitchOff implements Rule {
     if (watched === undefined) {
       if (this.#bySender.size >= MOST) return;
       watched = {
-        ...{ rule, runs: new Map(), longRuns: new Set(), window: undefined },
-        ...{ isWindowNear: false, warnedMs: -Infinity },
+        rule,
+        runs: new Map(),
+        longRuns: new Set(),
+        window: undefined,
+        isWindowNear: false,
+        warnedMs: -Infinity,
       };
       this.#bySender.set(name, watched);
     }

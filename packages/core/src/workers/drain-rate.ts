@@ -7,7 +7,7 @@ const SETTLING_MS = 10_000;
 /** Four to five standard deviations of the quick average, for random handling times: a new pace, and not chance. */
 const NEW_PACE = 1.35;
 /** The least weight of a handling time in which the process was late: enough to know a rate until another one says more. */
-const LEAST_WEIGHT = 0.05;
+const MIN_WEIGHT = 0.05;
 
 /**
  * The drain rate μ: completions per second that the workers can sustain.
@@ -64,7 +64,7 @@ export class DrainRate {
    * cold start that is most of the time.
    */
   complete(tookMs: number, nowMs: number, lateMs: number): void {
-    const weight = lateMs === 0 ? 1 : Math.min(1, Math.max(LEAST_WEIGHT, 1 - lateMs / tookMs));
+    const weight = lateMs === 0 ? 1 : Math.min(1, Math.max(MIN_WEIGHT, 1 - lateMs / tookMs));
     const stallMs = this.gapMs(nowMs) - this.#longGapS() * 1000;
     if (stallMs > 0) {
       this.#stallEndMs = nowMs;

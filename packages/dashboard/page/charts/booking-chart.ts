@@ -98,7 +98,8 @@ function plotOptions(): PlotOptions {
     axes: [
       { space: 64, incrs: [60, 120, 180, 300] },
       {
-        ...{ size: 44, incrs: DELIVERIES.steps },
+        size: 44,
+        incrs: DELIVERIES.steps,
         values: (_, ticks): string[] => ticks.map(DELIVERIES.axis),
       },
     ],

@@ -29,7 +29,9 @@ function ratesChart(middle: Pick<Line, 'column' | 'label'>): ChartOptions {
 
 function percentilesChart(title: string, columns: string, unit = PERCENTILES): ChartOptions {
   return {
-    ...{ title, unit, span: 4 },
+    title,
+    unit,
+    span: 4,
     lines: [
       { column: `${columns}P50`, label: 'p50', color: 'blue', look: 'area' },
       { column: `${columns}P99`, label: 'p99', color: 'violet' },
@@ -81,12 +83,12 @@ export const INBOX_CHARTS: readonly ChartOptions[] = [
     title: 'Dead letters',
     unit: DELIVERIES,
     span: 4,
-    lines: [{ column: 'shelved', label: 'Dead letters', color: 'red', look: 'area' }],
+    lines: [{ column: 'deadLetters', label: 'Dead letters', color: 'red', look: 'area' }],
   },
   RETRY_AFTER,
 ];
 
-export const SENDER_CHARTS: readonly ChartOptions[] = [
+export const OUTBOX_CHARTS: readonly ChartOptions[] = [
   {
     title: 'Per second',
     unit: PER_SECOND,
@@ -106,7 +108,7 @@ export const SENDER_CHARTS: readonly ChartOptions[] = [
     lines: [
       { column: 'depth', label: 'Unfinished', color: 'blue', look: 'area' },
       { column: 'inFlight', label: 'Requests in flight', color: 'violet' },
-      { column: 'shelved', label: 'Dead letters', color: 'red', look: 'dashed' },
+      { column: 'deadLetters', label: 'Dead letters', color: 'red', look: 'dashed' },
     ],
   },
 ];

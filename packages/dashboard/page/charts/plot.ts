@@ -66,7 +66,10 @@ function complete(options: PlotOptions, width: number): uPlot.Options {
   const common = { stroke: colorOf('muted'), font: FONT, ticks: { show: false } };
   return {
     ...options,
-    ...{ width, height: HEIGHT, padding: [8, 6, 0, 0], legend: { show: false } },
+    width,
+    height: HEIGHT,
+    padding: [8, 6, 0, 0],
+    legend: { show: false },
     scales: {
       x: { time: true, ...scales?.['x'] },
       y: {

@@ -1,4 +1,4 @@
-import { snapshotOf, type AnySource, type Sample, type SenderSource, type Source } from './wire.ts';
+import { snapshotOf, type AnySource, type Sample, type OutboxSource, type Source } from './wire.ts';
 
 /** The history columns that follow from a state without history, under the names that the server gives them. */
 export function sampleOf(source: AnySource): Sample {
@@ -10,7 +10,14 @@ function receiverSample(source: Source): Sample {
   const { state, depth, highWater, lowWater, effectiveCapacity, active, drainRate, booked } = snapshot;
   const { waitMs, handlingMs, retryAfterSeconds } = snapshot.windows.oneMinute.all;
   return {
-    ...{ state, depth, highWater, lowWater, effectiveCapacity, active, drainRate, booked },
+    state,
+    depth,
+    highWater,
+    lowWater,
+    effectiveCapacity,
+    active,
+    drainRate,
+    booked,
     ...(source.kind === 'intake' ? source.view.rates : inboxSample(source.view)),
     waitP50: waitMs.p50,
     waitP99: waitMs.p99,
@@ -22,11 +29,11 @@ function receiverSample(source: Source): Sample {
 }
 
 function inboxSample({ snapshot, rates }: Extract<Source, { kind: 'inbox' }>['view']): Sample {
-  const { bytes, oldestAgeMs, shelved } = snapshot;
-  return { ...rates, bytes, oldestAgeMs, shelved };
+  const { bytes, oldestAgeMs, deadLetters } = snapshot;
+  return { ...rates, bytes, oldestAgeMs, deadLetters };
 }
 
-function senderSample({ view }: SenderSource): Sample {
-  const { state, depth, inFlight, oldestAgeMs, shelved } = view.snapshot;
-  return { state, depth, inFlight, oldestAgeMs, shelved, ...view.rates };
+function senderSample({ view }: OutboxSource): Sample {
+  const { state, depth, inFlight, oldestAgeMs, deadLetters } = view.snapshot;
+  return { state, depth, inFlight, oldestAgeMs, deadLetters, ...view.rates };
 }

@@ -1,10 +1,10 @@
 import type { History, Sample } from './wire.ts';
 
 /** Fifteen minutes at one sample per second. */
-export const MOST_SAMPLES = 900;
+export const MAX_SAMPLES = 900;
 
 /** Samples further apart than this have a gap between them, in which the computer slept: a line would invent values. */
-const LONGEST_LINE_MS = 5000;
+const MAX_LINE_MS = 5000;
 
 type Column = (number | string | null)[];
 
@@ -24,7 +24,7 @@ export class Series {
 
   /** Replaces everything by what the server has kept. */
   replace(history: History): void {
-    const skipped = Math.max(0, history.at.length - MOST_SAMPLES);
+    const skipped = Math.max(0, history.at.length - MAX_SAMPLES);
     this.#at = history.at.slice(skipped);
     this.#columns = new Map();
     for (const [name, values] of Object.entries(history.series)) {
@@ -34,21 +34,21 @@ export class Series {
     }
     // From the end, so that the places of the gaps before stay.
     for (let index = this.#at.length - 1; index > 0; index--) {
-      if ((this.#at[index] ?? 0) - (this.#at[index - 1] ?? 0) > LONGEST_LINE_MS) this.#addGap(index);
+      if ((this.#at[index] ?? 0) - (this.#at[index - 1] ?? 0) > MAX_LINE_MS) this.#addGap(index);
     }
   }
 
-  /** Adds a sample and drops those beyond {@link MOST_SAMPLES}. One that is not newer than the last is ignored. */
+  /** Adds a sample and drops those beyond {@link MAX_SAMPLES}. One that is not newer than the last is ignored. */
   append(at: number, sample: Sample): void {
     const { lastAt } = this;
     if (lastAt !== undefined && at <= lastAt) return;
-    if (lastAt !== undefined && at - lastAt > LONGEST_LINE_MS) this.#addGap(this.#at.length);
+    if (lastAt !== undefined && at - lastAt > MAX_LINE_MS) this.#addGap(this.#at.length);
     const length = this.#at.push(at);
     for (const name of Object.keys(sample)) {
       if (!this.#columns.has(name)) this.#columns.set(name, Array<null>(length - 1).fill(null));
     }
     for (const [name, column] of this.#columns) column.push(sample[name] ?? null);
-    const over = Math.max(0, length - MOST_SAMPLES);
+    const over = Math.max(0, length - MAX_SAMPLES);
     this.#at.splice(0, over);
     for (const column of this.#columns.values()) column.splice(0, over);
   }

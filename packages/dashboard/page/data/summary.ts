@@ -6,7 +6,7 @@ export interface Span {
 }
 
 /** A sample covers the time up to the next one, but no longer than this: a gap is not shown as a state. */
-const LONGEST_SAMPLE_MS = 2500;
+const MAX_SAMPLE_MS = 2500;
 
 /** Joins samples of the same state. */
 export function spansOf(at: readonly number[], states: readonly (string | null)[]): Span[] {
@@ -15,7 +15,7 @@ export function spansOf(at: readonly number[], states: readonly (string | null)[
     const state = states[index];
     if (state === null || state === undefined) continue;
     const next = at[index + 1];
-    const to = next === undefined ? from : Math.min(next, from + LONGEST_SAMPLE_MS);
+    const to = next === undefined ? from : Math.min(next, from + MAX_SAMPLE_MS);
     const last = spans.at(-1);
     if (last?.state === state && last.to === from) last.to = to;
     else spans.push({ state, from, to });

@@ -1,7 +1,7 @@
 import type { ActiveAlarm } from '@webhook-backpressure/core';
-import type { ActiveSenderAlarm, ObservedIntakeSnapshot } from '@webhook-backpressure/observe';
+import type { ActiveOutboxAlarm, ObservedIntakeSnapshot } from '@webhook-backpressure/observe';
 import type { InboxSnapshot } from '@webhook-backpressure/inbox';
-import type { Change, InboxView, IntakeView, SenderView } from '../../src/state/page-state.ts';
+import type { Change, InboxView, IntakeView, OutboxView } from '../../src/state/page-state.ts';
 
 export type { Change, History, PageState } from '../../src/state/page-state.ts';
 
@@ -11,14 +11,14 @@ export type Source =
   | { readonly kind: 'inbox'; readonly name: string; readonly view: InboxView };
 
 /** A sender that the page shows. */
-export interface SenderSource {
+export interface OutboxSource {
   readonly kind: 'sender';
   readonly name: string;
-  readonly view: SenderView;
+  readonly view: OutboxView;
 }
 
 /** The sources that the page shows. */
-export type AnySource = Source | SenderSource;
+export type AnySource = Source | OutboxSource;
 
 /** The options in force, as JSON. */
 export type Options = Readonly<Record<string, unknown>>;
@@ -80,7 +80,7 @@ export function isWorkerAlone(source: Source): boolean {
 /** The fields that all sources have. */
 export function factsOf(source: AnySource): {
   readonly state: string;
-  readonly alarms: readonly (ActiveAlarm | ActiveSenderAlarm)[];
+  readonly alarms: readonly (ActiveAlarm | ActiveOutboxAlarm)[];
 } {
   return source.view.snapshot;
 }

@@ -32,9 +32,9 @@ const FALLBACK: Readonly<Record<number, string>> = {
 };
 
 /** A computer that wakes up has requests that are never answered, and the browser would wait for them for minutes. */
-const LONGEST_GET_MS = 15_000;
+const MAX_GET_MS = 15_000;
 /** A redrive may take 20 s. */
-const LONGEST_POST_MS = 60_000;
+const MAX_POST_MS = 60_000;
 
 /** The requests of the page, all below its own folder. */
 export class Client {
@@ -89,7 +89,7 @@ export class Client {
   #get(path: string, query: Readonly<Record<string, string>>): Promise<unknown> {
     const search = new URLSearchParams(query).toString();
     return ask(`${this.#folder}${path}${search === '' ? '' : `?${search}`}`, {
-      signal: AbortSignal.timeout(LONGEST_GET_MS),
+      signal: AbortSignal.timeout(MAX_GET_MS),
     });
   }
 
@@ -99,7 +99,7 @@ export class Client {
       // The second header makes a browser ask first when another site sends this.
       headers: { 'content-type': 'application/json', 'x-webhook-backpressure': '1' },
       body: JSON.stringify(body),
-      signal: AbortSignal.timeout(LONGEST_POST_MS),
+      signal: AbortSignal.timeout(MAX_POST_MS),
     });
   }
 }

@@ -18,7 +18,7 @@ const SILENCE_MS = 6000;
  */
 const GAP_MS = 3500;
 const FIRST_DELAY_MS = 500;
-const LONGEST_DELAY_MS = 10_000;
+const MAX_DELAY_MS = 10_000;
 
 /** Loads the state with its history, follows it by server-sent events, and starts again when the connection is lost. */
 export class Connection {
@@ -112,7 +112,7 @@ export class Connection {
     clearTimeout(this.#retry);
     // Half of the delay is random, so that many open pages do not load their histories together after a restart.
     const delayMs = this.#delayMs * (0.5 + Math.random() / 2);
-    this.#delayMs = Math.min(LONGEST_DELAY_MS, this.#delayMs * 2);
+    this.#delayMs = Math.min(MAX_DELAY_MS, this.#delayMs * 2);
     this.#retry = setTimeout(() => {
       this.#retry = undefined;
       void this.#load();

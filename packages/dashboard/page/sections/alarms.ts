@@ -1,7 +1,7 @@
 import { duration, plural } from '../data/format.ts';
 import { helpAddress } from '../data/address.ts';
 import type { ActiveAlarm, AlarmCode } from '@webhook-backpressure/core';
-import type { ActiveSenderAlarm } from '@webhook-backpressure/observe';
+import type { ActiveOutboxAlarm } from '@webhook-backpressure/observe';
 import { titleOf } from '../data/alarm-titles.ts';
 import { factsOf, type AnySource } from '../data/wire.ts';
 import { h, link, setText } from '../parts/dom.ts';
@@ -16,9 +16,9 @@ const SEVERE: ReadonlySet<AlarmCode> = new Set<AlarmCode>([
 ]);
 
 /** A hundred endpoints can have the same alarm. */
-const MOST_SHOWN = 12;
+const MAX_SHOWN = 12;
 
-type Alarm = ActiveAlarm | ActiveSenderAlarm;
+type Alarm = ActiveAlarm | ActiveOutboxAlarm;
 
 /** The raised alarms, each with a link to what to do. */
 export function alarmSection(): Section<AnySource> {
@@ -29,7 +29,7 @@ export function alarmSection(): Section<AnySource> {
     element: list,
     update(source): void {
       const { alarms: all } = factsOf(source);
-      const alarms = new Map(all.slice(0, MOST_SHOWN).map((alarm) => [idOf(alarm), alarm]));
+      const alarms = new Map(all.slice(0, MAX_SHOWN).map((alarm) => [idOf(alarm), alarm]));
       list.hidden = all.length === 0;
       for (const [id, { item }] of shown) {
         if (alarms.has(id)) continue;

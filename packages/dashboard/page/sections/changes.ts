@@ -3,7 +3,7 @@ import type { AnySource, Change } from '../data/wire.ts';
 import { card, h } from '../parts/dom.ts';
 import type { Page, Section } from '../parts/section.ts';
 
-const MOST_SHOWN = 50;
+const MAX_SHOWN = 50;
 
 /** The last changes, by anyone, on any source. */
 export function changeSection(page: Page): Section<AnySource> {
@@ -19,7 +19,7 @@ export function changeSection(page: Page): Section<AnySource> {
       shown = latest;
       list.replaceChildren(
         ...page.changes
-          .slice(0, MOST_SHOWN)
+          .slice(0, MAX_SHOWN)
           .map((change) =>
             h(
               'li',

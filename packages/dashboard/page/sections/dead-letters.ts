@@ -142,13 +142,13 @@ export function deadLetterSection(page: Page): Section<AnySource> {
     update(source): void {
       if (source.kind === 'intake') return;
       of = source;
-      const { shelved } = source.view.snapshot;
-      setText(element.querySelector('h2') as Element, `Dead letters (${count(shelved)})`);
-      if (source.kind === 'inbox') element.title = bytes(source.view.snapshot.shelvedBytes);
+      const { deadLetters } = source.view.snapshot;
+      setText(element.querySelector('h2') as Element, `Dead letters (${count(deadLetters)})`);
+      if (source.kind === 'inbox') element.title = bytes(source.view.snapshot.deadLetterBytes);
       // A list with several pages would jump back to the first.
-      const isStale = shelved !== loadedFor && items.length <= 100;
+      const isStale = deadLetters !== loadedFor && items.length <= 100;
       if (!isStale || performance.now() - loadedMs < RELOAD_MS || document.hidden) return;
-      loadedFor = shelved;
+      loadedFor = deadLetters;
       void load(false);
     },
   };

@@ -1,6 +1,6 @@
 import type { EndpointSnapshot } from '@webhook-backpressure/observe';
 import { count, duration, percentile, plural, rate } from '../data/format.ts';
-import type { SenderSource } from '../data/wire.ts';
+import type { OutboxSource } from '../data/wire.ts';
 import { button, card, h, setCut, setText } from '../parts/dom.ts';
 import { askRate } from '../parts/rate-dialog.ts';
 import { problemOf, problemText } from '../parts/problem.ts';
@@ -21,7 +21,7 @@ const COLUMNS: readonly Column[] = [
 ];
 
 /** The busiest endpoints of a sender, with the actions of an operator. */
-export function endpointSection(page: Page): Section<SenderSource> {
+export function endpointSection(page: Page): Section<OutboxSource> {
   let sender = '';
   let shown: readonly EndpointSnapshot[] = [];
   let alarmed: ReadonlySet<string> = new Set();

@@ -80,10 +80,10 @@ function inboxTiles(source: Extract<Source, { kind: 'inbox' }>): Tile[] {
   const { depth, workers, drain, refused, booked } = shared(source);
   const {
     oldestAgeMs,
-    shelved,
+    deadLetters,
     bytes: stored,
     maxBytes,
-    shelvedBytes,
+    deadLetterBytes,
     outageMs,
     failingKeys,
   } = source.view.snapshot;
@@ -105,9 +105,9 @@ function inboxTiles(source: Extract<Source, { kind: 'inbox' }>): Tile[] {
     { label: 'Stored', value: bytes(stored), note: `of ${bytes(maxBytes)}` },
     {
       label: 'Dead letters',
-      value: count(shelved),
-      note: bytes(shelvedBytes),
-      look: shelved > 0 ? 'warn' : undefined,
+      value: count(deadLetters),
+      note: bytes(deadLetterBytes),
+      look: deadLetters > 0 ? 'warn' : undefined,
     },
     booked.value === '0' ? attempts : booked,
   ];

@@ -1,13 +1,13 @@
-import { SENDER_CHARTS } from '../charts/chart-list.ts';
+import { OUTBOX_CHARTS } from '../charts/chart-list.ts';
 import { onColorScheme } from '../charts/colors.ts';
 import { LineChart } from '../charts/line-chart.ts';
-import type { SenderSource } from '../data/wire.ts';
+import type { OutboxSource } from '../data/wire.ts';
 import { h } from '../parts/dom.ts';
 import type { Section } from '../parts/section.ts';
 
 /** All charts of a sender. */
-export function senderChartSection(spanMs: () => number): Section<SenderSource> {
-  const charts = SENDER_CHARTS.map((options) => new LineChart(options));
+export function senderChartSection(spanMs: () => number): Section<OutboxSource> {
+  const charts = OUTBOX_CHARTS.map((options) => new LineChart(options));
   const ignoreColorScheme = onColorScheme(() => {
     for (const chart of charts) chart.recolor();
   });

@@ -1,5 +1,5 @@
 import { bytes, count, duration, percent, plural, rate } from '../data/format.ts';
-import type { SenderSource } from '../data/wire.ts';
+import type { OutboxSource } from '../data/wire.ts';
 import { headline, type Tile } from '../parts/headline.ts';
 import type { Section } from '../parts/section.ts';
 
@@ -12,8 +12,8 @@ const SENTENCES: Readonly<Record<string, string>> = {
 };
 
 /** The headline of a sender. */
-export function senderHeadlineSection(spanMs: () => number): Section<SenderSource> {
-  return headline<SenderSource>(
+export function senderHeadlineSection(spanMs: () => number): Section<OutboxSource> {
+  return headline<OutboxSource>(
     spanMs,
     ({ view: { snapshot } }) =>
       snapshot.isPaused ? 'Attempts are paused. Events are still stored.' : (SENTENCES[snapshot.state] ?? ''),
@@ -21,8 +21,8 @@ export function senderHeadlineSection(spanMs: () => number): Section<SenderSourc
   );
 }
 
-function tilesOf({ view: { snapshot, rates } }: SenderSource): Tile[] {
-  const { depth, capacity, waitingSends, inFlight, shelved, oldestAgeMs, states, processes } = snapshot;
+function tilesOf({ view: { snapshot, rates } }: OutboxSource): Tile[] {
+  const { depth, capacity, waitingSends, inFlight, deadLetters, oldestAgeMs, states, processes } = snapshot;
   const troubled = states.failing + states.disabled;
   const known = Object.values(states).reduce((sum, endpoints) => sum + endpoints, 0);
   return [
@@ -49,9 +49,9 @@ function tilesOf({ view: { snapshot, rates } }: SenderSource): Tile[] {
     },
     {
       label: 'Dead letters',
-      value: count(shelved),
+      value: count(deadLetters),
       note: `${bytes(snapshot.bytes)} in the outbox`,
-      look: shelved > 0 ? 'warn' : undefined,
+      look: deadLetters > 0 ? 'warn' : undefined,
     },
     { label: 'Buckets', value: plural(processes, 'process', 'processes'), note: 'share the rates' },
   ];

@@ -1,5 +1,5 @@
 /** How many pages may be open at a time. */
-const MOST_PAGES = 200;
+const MAX_PAGES = 200;
 /** How many seconds pass before the authorization of an open page is checked again. */
 const RECHECK_SECONDS = 60;
 
@@ -40,7 +40,7 @@ export class OpenPages {
   }
 
   get isFull(): boolean {
-    return this.#pages.size >= MOST_PAGES;
+    return this.#pages.size >= MAX_PAGES;
   }
 
   get size(): number {
@@ -121,7 +121,7 @@ export class OpenPages {
 }
 
 /** How many messages a page may be behind; then it is dropped. A state is sent each second. */
-const MOST_BEHIND = 30;
+const MAX_BEHIND = 30;
 
 /** The stream of events to one page. */
 class OpenPage {
@@ -143,7 +143,7 @@ class OpenPage {
           this.#end();
         },
       },
-      { highWaterMark: MOST_BEHIND },
+      { highWaterMark: MAX_BEHIND },
     );
   }
 

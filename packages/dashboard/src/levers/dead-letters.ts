@@ -33,7 +33,7 @@ export async function showDeadLetter(query: URLSearchParams, sources: Sources): 
 
 type Facts = Omit<ListedDeadLetter, 'bodyBytes' | 'encryptedBy' | 'params' | 'context' | 'headers'>;
 
-function facts({ key, id, sender, method, url, attempts, reason, receivedAt, shelvedAt }: Facts): object {
+function facts({ key, id, sender, method, url, attempts, reason, receivedAt, deadAt }: Facts): object {
   return {
     key,
     id,
@@ -43,7 +43,7 @@ function facts({ key, id, sender, method, url, attempts, reason, receivedAt, she
     attempts,
     reason,
     receivedAt: receivedAt.getTime(),
-    deadAt: shelvedAt.getTime(),
+    deadAt: deadAt.getTime(),
   };
 }
 
@@ -62,7 +62,7 @@ function shown(one: DeadLetter): object {
 }
 
 /** How long a request may redrive, in milliseconds. A full inbox lets a redrive of all dead letters wait. */
-const LONGEST_REDRIVE_MS = 20_000;
+const MAX_REDRIVE_MS = 20_000;
 
 /** Redrives or purges the dead letters of an inbox or sender: of one id, of one key, or all. */
 export async function moveDeadLetters(
@@ -97,7 +97,7 @@ async function forAWhile(
   const stop = new AbortController();
   const timer = clock.setTimeout(() => {
     stop.abort();
-  }, LONGEST_REDRIVE_MS);
+  }, MAX_REDRIVE_MS);
   try {
     return { count: await redrive(stop.signal), isComplete: !stop.signal.aborted };
   } finally {

@@ -1,7 +1,7 @@
 import { BackpressureError } from '@webhook-backpressure/base';
 import type { DeadLetters, Inbox } from '@webhook-backpressure/inbox';
 import type { Intake } from '@webhook-backpressure/core';
-import type { ObservableSender } from '@webhook-backpressure/observe';
+import type { ObservableOutbox } from '@webhook-backpressure/observe';
 import { json, refused, Refused } from '../answers/answers.ts';
 import type { Change } from '../state/page-state.ts';
 
@@ -21,7 +21,7 @@ export interface Source {
 export interface Sources {
   readonly intakes: ReadonlyMap<string, Intake>;
   readonly inboxes: ReadonlyMap<string, Inbox>;
-  readonly senders: ReadonlyMap<string, ObservableSender>;
+  readonly senders: ReadonlyMap<string, ObservableOutbox>;
 }
 
 /** A source with dead letters. */

@@ -7,7 +7,7 @@ import {
 } from '@webhook-backpressure/base';
 import type { Inbox } from '@webhook-backpressure/inbox';
 import type { Intake } from '@webhook-backpressure/core';
-import type { ObservableSender } from '@webhook-backpressure/observe';
+import type { ObservableOutbox } from '@webhook-backpressure/observe';
 import type { Change } from '../state/page-state.ts';
 import { errorReports } from './error-reports.ts';
 
@@ -18,7 +18,7 @@ export interface DashboardOptions {
   /** The inboxes to show, by the name that the page shows. Default none. */
   inboxes?: Readonly<Record<string, Inbox>> | undefined;
   /** The senders to show, by the name that the page shows. Default none. */
-  senders?: Readonly<Record<string, ObservableSender>> | undefined;
+  senders?: Readonly<Record<string, ObservableOutbox>> | undefined;
   /**
    * Whether a request may use the page. Called for every request, and once a minute for every open page. Only `true`
    * admits it. A `Response` is sent instead, such as a redirect to a login or a 401 with `WWW-Authenticate`; any other
@@ -51,7 +51,7 @@ export interface DashboardOptions {
 export interface Settings {
   readonly intakes: ReadonlyMap<string, Intake>;
   readonly inboxes: ReadonlyMap<string, Inbox>;
-  readonly senders: ReadonlyMap<string, ObservableSender>;
+  readonly senders: ReadonlyMap<string, ObservableOutbox>;
   readonly authorize: Exclude<DashboardOptions['authorize'], false> | undefined;
   readonly allowUpdate: boolean;
   readonly onChange: (change: Change, request: Request) => unknown;
@@ -145,7 +145,7 @@ function isInbox(value: unknown): boolean {
 
 function isSender(value: unknown): boolean {
   return (
-    hasFunctions(value, 'snapshot') && hasFunctions((value as ObservableSender).endpoints, 'pause', 'setRate')
+    hasFunctions(value, 'snapshot') && hasFunctions((value as ObservableOutbox).endpoints, 'pause', 'setRate')
   );
 }
 

@@ -1,13 +1,13 @@
 import type { InboxSnapshot } from '@webhook-backpressure/inbox';
-import type { ObservedIntakeSnapshot, SenderSnapshot } from '@webhook-backpressure/observe';
+import type { ObservedIntakeSnapshot, OutboxSnapshot } from '@webhook-backpressure/observe';
 import type { IntakeState, WindowFigures } from '@webhook-backpressure/core';
-import type { History, InboxRates, IntakeRates, SenderRates } from './page-state.ts';
+import type { History, InboxRates, IntakeRates, OutboxRates } from './page-state.ts';
 
 /** How the columns of a history are read: each by its name. */
 export type Columns<S, R> = Readonly<Record<string, (snapshot: S, rates: R) => number | null>>;
 
 /** The states, as a history keeps them: by their place in this list. */
-const STATES: readonly (IntakeState | SenderSnapshot['state'])[] = [
+const STATES: readonly (IntakeState | OutboxSnapshot['state'])[] = [
   'accepting',
   'shedding',
   'stalled',
@@ -51,11 +51,11 @@ export const INBOX_COLUMNS: Columns<InboxSnapshot, InboxRates> = {
   stored: (_, { stored }) => stored,
   bytes: ({ bytes }) => bytes,
   oldestAgeMs: ({ oldestAgeMs }) => oldestAgeMs,
-  shelved: ({ shelved }) => shelved,
+  deadLetters: ({ deadLetters }) => deadLetters,
 };
 
 /** The columns of a sender. */
-export const SENDER_COLUMNS: Columns<SenderSnapshot, SenderRates> = {
+export const OUTBOX_COLUMNS: Columns<OutboxSnapshot, OutboxRates> = {
   state: ({ state }) => STATES.indexOf(state),
   depth: ({ depth }) => depth,
   inFlight: ({ inFlight }) => inFlight,
@@ -65,7 +65,7 @@ export const SENDER_COLUMNS: Columns<SenderSnapshot, SenderRates> = {
   limited: (_, { limited }) => limited,
   failed: (_, { failed }) => failed,
   oldestAgeMs: ({ oldestAgeMs }) => oldestAgeMs,
-  shelved: ({ shelved }) => shelved,
+  deadLetters: ({ deadLetters }) => deadLetters,
 };
 
 /** 15 minutes, one sample a second. */

@@ -1,5 +1,5 @@
 import type { InboxSnapshot } from '@webhook-backpressure/inbox';
-import type { ObservedIntakeSnapshot, Rate, SenderSnapshot } from '@webhook-backpressure/observe';
+import type { ObservedIntakeSnapshot, Rate, OutboxSnapshot } from '@webhook-backpressure/observe';
 
 /** What `GET state` answers, and, without `history`, each event `state` of `GET events`. JSON data. */
 export interface PageState {
@@ -16,7 +16,7 @@ export interface PageState {
   /** The inboxes, by the name that `dashboard` got. */
   readonly inboxes: Readonly<Record<string, InboxView>>;
   /** The senders, by the name that `dashboard` got. */
-  readonly senders: Readonly<Record<string, SenderView>>;
+  readonly senders: Readonly<Record<string, OutboxView>>;
   /** The last 100 changes, the oldest first. Only `GET state` has them. */
   readonly changes?: readonly Change[];
 }
@@ -42,11 +42,11 @@ export interface InboxView {
 }
 
 /** A sender on the page. */
-export interface SenderView {
+export interface OutboxView {
   /** Its state and totals, and its 100 busiest endpoints. */
-  readonly snapshot: SenderSnapshot;
+  readonly snapshot: OutboxSnapshot;
   /** Its counts per second, in the last second. */
-  readonly rates: SenderRates;
+  readonly rates: OutboxRates;
   /** Its last 15 minutes. */
   readonly history?: History;
 }
@@ -76,7 +76,7 @@ export interface InboxRates {
 }
 
 /** The counts of a sender in the last second, per second. */
-export interface SenderRates {
+export interface OutboxRates {
   /** Events that were stored. */
   readonly accepted: number;
   /** Requests that were started. */

@@ -2,13 +2,13 @@ import type { Clock } from '@webhook-backpressure/base';
 import type { Inbox, InboxSnapshot } from '@webhook-backpressure/inbox';
 import type { Intake } from '@webhook-backpressure/core';
 import {
-  type ObservableSender,
+  type ObservableOutbox,
   type ObservedIntakeSnapshot,
   observedSnapshots,
-  type SenderSnapshot,
+  type OutboxSnapshot,
 } from '@webhook-backpressure/observe';
-import { INBOX_COLUMNS, INTAKE_COLUMNS, SENDER_COLUMNS } from './history.ts';
-import type { Change, InboxRates, IntakeRates, PageState, SenderRates } from './page-state.ts';
+import { INBOX_COLUMNS, INTAKE_COLUMNS, OUTBOX_COLUMNS } from './history.ts';
+import type { Change, InboxRates, IntakeRates, PageState, OutboxRates } from './page-state.ts';
 import {
   inboxCounts,
   intakeCounts,
@@ -19,7 +19,7 @@ import {
 } from './watched-source.ts';
 
 /** How many endpoints of a sender pages get each second. Its snapshot may have 1,000. */
-const MOST_ENDPOINTS = 100;
+const MAX_ENDPOINTS = 100;
 
 /** How many changes of options and dead letters are kept. */
 const KEPT_CHANGES = 100;
@@ -30,7 +30,7 @@ const SECOND_MS = 1000;
 export interface WatchParts {
   readonly intakes: ReadonlyMap<string, Intake>;
   readonly inboxes: ReadonlyMap<string, Inbox>;
-  readonly senders: ReadonlyMap<string, ObservableSender>;
+  readonly senders: ReadonlyMap<string, ObservableOutbox>;
   readonly allowUpdate: boolean;
   readonly clock: Clock;
   /** Called after each sample. */
@@ -47,7 +47,7 @@ export class Watch {
   readonly #startedAt: number;
   readonly #intakes: ReadonlyMap<string, WatchedSource<ObservedIntakeSnapshot, IntakeRates>>;
   readonly #inboxes: ReadonlyMap<string, WatchedSource<InboxSnapshot, InboxRates>>;
-  readonly #senders: ReadonlyMap<string, WatchedSource<SenderSnapshot, SenderRates>>;
+  readonly #senders: ReadonlyMap<string, WatchedSource<OutboxSnapshot, OutboxRates>>;
   readonly #changes: Change[] = [];
   readonly #timer: EverySecond;
   #sampledMs: number;
@@ -66,8 +66,8 @@ export class Watch {
       return new WatchedSource({ snapshot, counts: inboxCounts, columns: INBOX_COLUMNS });
     });
     this.#senders = mapped(parts.senders, (sender) => {
-      const snapshot = (): SenderSnapshot => withBusiest(sender.snapshot());
-      return new WatchedSource({ snapshot, counts: senderCounts, columns: SENDER_COLUMNS });
+      const snapshot = (): OutboxSnapshot => withBusiest(sender.snapshot());
+      return new WatchedSource({ snapshot, counts: senderCounts, columns: OUTBOX_COLUMNS });
     });
     this.#sampledMs = parts.clock.now();
     this.#timer = new EverySecond(parts.clock, () => {
@@ -156,12 +156,12 @@ export class Watch {
 }
 
 /** The fields that all kinds of sources have. */
-type WatchedOne = Pick<WatchedSource<SenderSnapshot, SenderRates>, 'sample' | 'isClosed'> & {
+type WatchedOne = Pick<WatchedSource<OutboxSnapshot, OutboxRates>, 'sample' | 'isClosed'> & {
   takeChange(): Readonly<Record<string, unknown>> | undefined;
 };
 
-function withBusiest(snapshot: SenderSnapshot): SenderSnapshot {
-  return { ...snapshot, endpoints: snapshot.endpoints.slice(0, MOST_ENDPOINTS) };
+function withBusiest(snapshot: OutboxSnapshot): OutboxSnapshot {
+  return { ...snapshot, endpoints: snapshot.endpoints.slice(0, MAX_ENDPOINTS) };
 }
 
 interface WatchedLike<S, R> {

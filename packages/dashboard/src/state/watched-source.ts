@@ -1,8 +1,8 @@
 import type { InboxSnapshot } from '@webhook-backpressure/inbox';
 import type { IntakeSnapshot } from '@webhook-backpressure/core';
-import type { SenderSnapshot } from '@webhook-backpressure/observe';
+import type { OutboxSnapshot } from '@webhook-backpressure/observe';
 import { HistoryKeeper, type Columns } from './history.ts';
-import type { History, InboxRates, IntakeRates, SenderRates } from './page-state.ts';
+import type { History, InboxRates, IntakeRates, OutboxRates } from './page-state.ts';
 
 /** Totals of which the page shows how many there were per second. */
 type Counts<R> = { readonly [name in keyof R]: number };
@@ -116,7 +116,7 @@ export function inboxCounts({ totals }: InboxSnapshot): InboxRates {
 }
 
 /** The counts of a sender since it was created. */
-export function senderCounts({ totals }: SenderSnapshot): SenderRates {
+export function senderCounts({ totals }: OutboxSnapshot): OutboxRates {
   const { accepted, attempts, delivered, limited, failed } = totals;
   return { accepted, attempts, delivered, limited, failed };
 }

@@ -25,7 +25,7 @@ export interface DeadLetter extends InboxDelivery {
   /** The error of the last attempt, up to 4,096 characters; empty for an overflow. */
   readonly error: string;
   /** When it moved to the dead-letter queue. */
-  readonly shelvedAt: Date;
+  readonly deadAt: Date;
 }
 
 /** A dead letter without its body, which {@link DeadLetters.get} returns. */
@@ -61,7 +61,10 @@ export interface DeadLetters {
 }
 
 export interface DeadLetterParts {
-  readonly store: Pick<InboxStore, 'listShelved' | 'getShelved' | 'countShelved' | 'redrive' | 'purge'>;
+  readonly store: Pick<
+    InboxStore,
+    'listDeadLetters' | 'getDeadLetter' | 'countDeadLetters' | 'redrive' | 'purge'
+  >;
   readonly report: { emit(event: { readonly type: 'purged'; readonly count: number }): void };
   readonly finished: FinishedUsage;
   readonly redriving: Redriving;
@@ -77,29 +80,29 @@ export function deadLetters(parts: DeadLetterParts): DeadLetters {
       const { limit = DEFAULT_LIMIT, offset = 0 } = options;
       checkedInteger('limit', limit, 1);
       checkedInteger('offset', offset, 0);
-      const found = await store.listShelved({ key, limit, offset });
+      const found = await store.listDeadLetters({ key, limit, offset });
       return found.map((one) => {
-        const { attempts, reason, error, shelvedAtMs } = one;
-        return { ...listed(one), attempts, reason, error, shelvedAt: new Date(shelvedAtMs) };
+        const { attempts, reason, error, deadAtMs } = one;
+        return { ...listed(one), attempts, reason, error, deadAt: new Date(deadAtMs) };
       });
     },
     async get(id, options = {}) {
-      const found = await store.getShelved(checkedId(id), { key: checkedKey(options) });
+      const found = await store.getDeadLetter(checkedId(id), { key: checkedKey(options) });
       if (found === undefined) return undefined;
-      const { attempts, reason, error, shelvedAtMs } = found;
+      const { attempts, reason, error, deadAtMs } = found;
       const delivery = inboxDelivery(await encryption.decrypt(found));
-      return { ...delivery, attempts, reason, error, shelvedAt: new Date(shelvedAtMs) };
+      return { ...delivery, attempts, reason, error, deadAt: new Date(deadAtMs) };
     },
     redrive: (id, options = {}) =>
       redriving.run(id, options, {
-        kind: 'shelved',
-        count: (which, scope) => store.countShelved(which, scope),
+        kind: 'deadLetters',
+        count: (which, scope) => store.countDeadLetters(which, scope),
         move: (which, part) => store.redrive(which, part),
       }),
     async purge(id, options = {}) {
       const which = idOrAll(id);
       const key = checkedKey(options);
-      const { count: total, upTo } = await store.countShelved(which, { key });
+      const { count: total, upTo } = await store.countDeadLetters(which, { key });
       const size = new PartSize();
       let count = 0;
       // Dead letters that are added meanwhile are not purged.
@@ -108,7 +111,7 @@ export function deadLetters(parts: DeadLetterParts): DeadLetters {
         const limit = Math.min(size.count, total - count);
         const purged = await store.purge(which, { key, limit, maxBytes: PART_BYTES, upTo });
         size.note(now() - startedMs);
-        finished.remove('shelved', purged);
+        finished.remove('deadLetters', purged);
         count += purged.length;
         if (purged.length === 0) break;
         await nextTurn();

@@ -5,7 +5,7 @@ import type { FillLevel } from '../capacity/fill-level.ts';
 import type { FinishedKind, FinishedUsage } from '../capacity/finished-usage.ts';
 import { callObserver } from '../events/call-observer.ts';
 import { PartSize } from '../store-calls/part-size.ts';
-import type { Counted, MovedDelivery, Portion, ShelfScope } from '../store/store-admin.ts';
+import type { Counted, MovedDelivery, Portion, DeadLetterFilter } from '../store/store-admin.ts';
 import type { Awaitable } from '../delivery/stored-delivery.ts';
 import { nextTurn } from '../store-calls/next-turn.ts';
 
@@ -47,7 +47,7 @@ type Part = Portion & { readonly key: string | undefined; readonly nowMs: number
 /** The calls of the store that put one kind of finished deliveries back. */
 export interface RedriveCalls {
   readonly kind: FinishedKind;
-  readonly count: (id: string | null, scope: ShelfScope) => Awaitable<Counted>;
+  readonly count: (id: string | null, scope: DeadLetterFilter) => Awaitable<Counted>;
   readonly move: (id: string | null, part: Part) => Awaitable<readonly MovedDelivery[]>;
 }
 

@@ -2,11 +2,11 @@ import type { InboxSettings } from '../options/inbox-settings.ts';
 import type { Settlement, StoreStats } from '../store/inbox-store.ts';
 
 /** Where a finished delivery is stored: in the dead-letter queue, or kept after its completion. */
-export type FinishedKind = 'shelved' | 'kept';
+export type FinishedKind = 'deadLetters' | 'kept';
 
 type FinishedLimits = Pick<
   InboxSettings,
-  'maxShelved' | 'maxShelvedBytes' | 'keepCompletedMs' | 'maxKeptBytes'
+  'maxDeadLetters' | 'maxDeadLetterBytes' | 'keepCompletedMs' | 'maxKeptBytes'
 >;
 
 interface Usage {
@@ -19,11 +19,11 @@ interface Usage {
  * few seconds plus this process's changes since. Changes by other processes on the same store appear a few seconds later.
  */
 export class FinishedUsage {
-  readonly shelved: Usage = { count: 0, bytes: 0 };
+  readonly deadLetters: Usage = { count: 0, bytes: 0 };
   readonly kept: Usage = { count: 0, bytes: 0 };
   /** The part of both that is being stored. */
   readonly #expected: Record<FinishedKind, Usage> = {
-    shelved: { count: 0, bytes: 0 },
+    deadLetters: { count: 0, bytes: 0 },
     kept: { count: 0, bytes: 0 },
   };
   readonly #settings: () => FinishedLimits;
@@ -32,9 +32,12 @@ export class FinishedUsage {
     this.#settings = settings;
   }
 
-  learn({ shelved, shelvedBytes, kept, keptBytes }: StoreStats): void {
-    const { shelved: toShelf, kept: toKept } = this.#expected;
-    Object.assign(this.shelved, { count: shelved + toShelf.count, bytes: shelvedBytes + toShelf.bytes });
+  learn({ deadLetters, deadLetterBytes, kept, keptBytes }: StoreStats): void {
+    const { deadLetters: toDeadLetters, kept: toKept } = this.#expected;
+    Object.assign(this.deadLetters, {
+      count: deadLetters + toDeadLetters.count,
+      bytes: deadLetterBytes + toDeadLetters.bytes,
+    });
     Object.assign(this.kept, { count: kept + toKept.count, bytes: keptBytes + toKept.bytes });
   }
 
@@ -46,7 +49,7 @@ export class FinishedUsage {
   /** Reserves room for a claim that is about to be settled. @returns a function to call with whether it was. */
   expect(settlement: Settlement, bytes: number): (hasEnded: boolean) => void {
     const isKept = settlement.as === 'completed' && settlement.keep;
-    const where = settlement.as === 'dead' ? 'shelved' : isKept ? 'kept' : undefined;
+    const where = settlement.as === 'dead' ? 'deadLetters' : isKept ? 'kept' : undefined;
     if (where === undefined) return () => undefined;
     this.add(where, bytes);
     const expected = this.#expected[where];
@@ -68,9 +71,9 @@ export class FinishedUsage {
   }
 
   /** Whether a delivery whose last attempt failed fits into the dead-letter queue. */
-  canShelve(bytes: number): boolean {
-    const { maxShelved, maxShelvedBytes } = this.#settings();
-    return this.shelved.count < maxShelved && this.shelved.bytes + bytes <= maxShelvedBytes;
+  canKeepDeadLetter(bytes: number): boolean {
+    const { maxDeadLetters, maxDeadLetterBytes } = this.#settings();
+    return this.deadLetters.count < maxDeadLetters && this.deadLetters.bytes + bytes <= maxDeadLetterBytes;
   }
 
   /** Whether a completed delivery is to be kept. */

@@ -80,12 +80,12 @@ export type InboxEvent = { readonly at: number } & (
     })
   /** The last attempt failed while the dead-letter queue was full: the delivery stays, and the attempt is repeated. */
   | (EventAttempt & {
-      readonly type: 'shelf-full';
+      readonly type: 'dead-letters-full';
       readonly tookMs: number;
       readonly error: string;
       readonly retryInMs: number;
     })
-  /** A dead letter was deleted because it was older than `maxShelvedAgeMs`. */
+  /** A dead letter was deleted because it was older than `maxDeadLetterAgeMs`. */
   | { readonly type: 'discarded'; readonly key: string; readonly id: string }
   /** A handler took longer than `maxHandlingMs`. Its signal is aborted, and the attempt failed. */
   | (EventAttempt & { readonly type: 'overdue' })
@@ -175,8 +175,8 @@ export interface InboxTotals {
   /** Deliveries whose last attempt failed. */
   readonly dead: number;
   /** Last attempts that failed while the dead-letter queue was full, and are repeated. */
-  readonly shelfFull: number;
-  /** Dead letters that were deleted because they were older than `maxShelvedAgeMs`. */
+  readonly deadLettersFull: number;
+  /** Dead letters that were deleted because they were older than `maxDeadLetterAgeMs`. */
   readonly discarded: number;
   /** Claims that another process took over while their handlers ran. */
   readonly lost: number;

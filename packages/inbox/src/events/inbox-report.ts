@@ -32,7 +32,7 @@ export class InboxReport {
     failed: 0,
     overdue: 0,
     dead: 0,
-    shelfFull: 0,
+    deadLettersFull: 0,
     discarded: 0,
     lost: 0,
     outages: 0,
@@ -125,7 +125,7 @@ function meterEvent(monitor: Monitor, event: EventBody<InboxEvent>, isDryRun: bo
       monitor.moved(nowMs);
       break;
     case 'failed':
-    case 'shelf-full':
+    case 'dead-letters-full':
     case 'dead':
       monitor.ended(event.key, event.sender, false, event.tookMs, nowMs);
       if (event.type === 'dead') monitor.lost('dead', nowMs);

@@ -3,12 +3,12 @@ export type InboxWarningCode =
   'WBP_VERIFY_BROKEN' | 'WBP_PROCESS_FAILED' | 'WBP_DELIVERY_DEAD' | 'WBP_STORE_FAILED';
 
 /** The stable codes of the process warnings of a sender. */
-export type SenderWarningCode = 'WBP_EVENT_DEAD' | 'WBP_ENDPOINT_FAILED' | 'WBP_STORE_FAILED';
+export type OutboxWarningCode = 'WBP_EVENT_DEAD' | 'WBP_ENDPOINT_FAILED' | 'WBP_STORE_FAILED';
 
 /** A probable bug in `verify`: what it threw, or advice about what it returned. */
 export type SuspectedBug = { readonly thrown: unknown } | { readonly advice: string };
 
-/** Shows a warning to the operator of the process. The code is an {@link InboxWarningCode}, a {@link SenderWarningCode}, or one of the store. */
+/** Shows a warning to the operator of the process. The code is an {@link InboxWarningCode}, a {@link OutboxWarningCode}, or one of the store. */
 export type ShowWarning = (code: string, message: string) => void;
 
 interface Runtime {

@@ -1,7 +1,7 @@
 import type { Scheduler, Task } from '../time/scheduler.ts';
 import type { Retention } from './retention.ts';
 import type { InboxStore, StoreStats } from '../store/inbox-store.ts';
-import { LONGEST_RETRY_AFTER_MS } from '../work/retries.ts';
+import { MAX_RETRY_AFTER_MS } from '../work/retries.ts';
 import type { StoreHealth } from '../store-calls/store-health.ts';
 
 const INTERVAL_MS = 5000;
@@ -114,7 +114,7 @@ export class Maintenance {
     if (retention === undefined) return false;
     const nowMs = wallMs();
     // A `RetryAfter` may be longer than the delays of `retry`.
-    const longestMs = Math.max(maxRetryDelayMs(), LONGEST_RETRY_AFTER_MS);
+    const longestMs = Math.max(maxRetryDelayMs(), MAX_RETRY_AFTER_MS);
     const hastened = await store.hasten({ afterMs: nowMs + longestMs, nowMs, limit: HASTEN_LIMIT });
     const isMore = await retention.run(stats);
     return isMore || hastened === HASTEN_LIMIT;

@@ -9,7 +9,7 @@ const KEPT_SHARE = 7 / 8;
 
 type RetentionSettings = Pick<
   InboxSettings,
-  'retentionMs' | 'maxRemembered' | 'keepCompletedMs' | 'maxKeptBytes' | 'maxShelvedAgeMs'
+  'retentionMs' | 'maxRemembered' | 'keepCompletedMs' | 'maxKeptBytes' | 'maxDeadLetterAgeMs'
 >;
 
 /** The counts and reports of {@link Retention}. */
@@ -30,13 +30,13 @@ export interface RetentionParts {
 }
 
 /**
- * Deletes what is too old or too much: remembered ids, kept deliveries and, with `maxShelvedAgeMs`, dead letters.
+ * Deletes what is too old or too much: remembered ids, kept deliveries and, with `maxDeadLetterAgeMs`, dead letters.
  */
 export class Retention {
   readonly #parts: RetentionParts;
   readonly #idSize = new PartSize();
   readonly #keptSize = new PartSize();
-  readonly #shelvedSize = new PartSize();
+  readonly #deadLetterSize = new PartSize();
 
   constructor(parts: RetentionParts) {
     this.#parts = parts;
@@ -49,9 +49,9 @@ export class Retention {
     const more = [await this.#forget(nowMs, oldMs)];
     // By the trusted time: deleting a completed delivery too early loses none, and too late may break a law.
     if (stats.kept > 0) more.push(await this.#drop(nowMs));
-    const { maxShelvedAgeMs } = settings();
-    if (stats.shelved > 0 && maxShelvedAgeMs !== undefined)
-      more.push(await this.#discard(oldMs - maxShelvedAgeMs));
+    const { maxDeadLetterAgeMs } = settings();
+    if (stats.deadLetters > 0 && maxDeadLetterAgeMs !== undefined)
+      more.push(await this.#discard(oldMs - maxDeadLetterAgeMs));
     return more.includes(true);
   }
 
@@ -77,9 +77,11 @@ export class Retention {
 
   async #discard(beforeMs: number): Promise<boolean> {
     const { store, finished, report } = this.#parts;
-    const portion = { limit: this.#shelvedSize.count, maxBytes: PART_BYTES };
-    const discarded = await this.#timed(this.#shelvedSize, () => store.purge(null, { ...portion, beforeMs }));
-    finished.remove('shelved', discarded);
+    const portion = { limit: this.#deadLetterSize.count, maxBytes: PART_BYTES };
+    const discarded = await this.#timed(this.#deadLetterSize, () =>
+      store.purge(null, { ...portion, beforeMs }),
+    );
+    finished.remove('deadLetters', discarded);
     for (const { key, id } of discarded) {
       report.totals.discarded += 1;
       report.emit({ type: 'discarded', key, id });

@@ -68,7 +68,7 @@ export interface InboxTunable extends Omit<Tunable, 'overflow'> {
   maxWaitMs?: number | undefined;
   /**
    * `refuse`: a delivery is refused above the high-water mark. `dead-letter`: it is acknowledged and stored in the
-   * dead-letter queue until that holds `maxShelved` deliveries or `maxShelvedBytes`. Default `refuse`.
+   * dead-letter queue until that holds `maxDeadLetters` deliveries or `maxDeadLetterBytes`. Default `refuse`.
    */
   overflow?: 'refuse' | 'dead-letter' | undefined;
   /**
@@ -99,14 +99,14 @@ export interface InboxTunable extends Omit<Tunable, 'overflow'> {
    * The most dead letters. Integer ≥ 1, default 100,000. No delivery is lost at the limit: one whose last attempt fails
    * stays unfinished, and that attempt is repeated after the longest delay.
    */
-  maxShelved?: number | undefined;
+  maxDeadLetters?: number | undefined;
   /** The most bytes of dead letters, with the same effect. Integer ≥ 1, default 1 GiB. */
-  maxShelvedBytes?: number | undefined;
+  maxDeadLetterBytes?: number | undefined;
   /**
    * How long dead letters are kept, in milliseconds, from 1 to 31,536,000,000. Older ones are deleted, each with a
    * `discarded` event, and are lost. Default: forever.
    */
-  maxShelvedAgeMs?: number | undefined;
+  maxDeadLetterAgeMs?: number | undefined;
   /**
    * How long completed deliveries are kept with their bodies, to be listed and replayed, in milliseconds, from 0 to
    * 31,536,000,000. Default 0: not at all.
@@ -215,11 +215,11 @@ export interface CurrentInboxOptions extends Omit<CurrentOptions, 'maxWaitMs' | 
   /** The most completed ids that are remembered. */
   readonly maxRemembered: number;
   /** The most dead letters. */
-  readonly maxShelved: number;
+  readonly maxDeadLetters: number;
   /** The most bytes of dead letters. */
-  readonly maxShelvedBytes: number;
+  readonly maxDeadLetterBytes: number;
   /** How long dead letters are kept, in milliseconds; null for ever. */
-  readonly maxShelvedAgeMs: number | null;
+  readonly maxDeadLetterAgeMs: number | null;
   /** How long completed deliveries are kept with their bodies, in milliseconds. */
   readonly keepCompletedMs: number;
   /** The most bytes of kept completed deliveries. */

@@ -110,7 +110,7 @@ export type AnyInboxOptions = InboxOptions<never> | ReceiverOptions<never> | Wor
 const YEAR_MS = 31_536_000_000;
 const WEEK_MS = 604_800_000;
 const GIB = 1024 * 1024 * 1024;
-const MAX_SHELVED = 'ERR_WBP_MAX_SHELVED';
+const MAX_DEAD_LETTERS = 'ERR_WBP_MAX_DEAD_LETTERS';
 
 const TUNABLE: Rows<InboxSettings, InboxTunable> = {
   ...INTAKE_TUNABLE,
@@ -138,9 +138,9 @@ const TUNABLE: Rows<InboxSettings, InboxTunable> = {
   maxBytes: { default: GIB, check: by(checkInteger, 'ERR_WBP_MAX_BYTES', 1) },
   retentionMs: { default: WEEK_MS, check: milliseconds('ERR_WBP_RETENTION', 0, YEAR_MS) },
   maxRemembered: { default: 1_000_000, check: by(checkInteger, 'ERR_WBP_RETENTION', 1) },
-  maxShelved: { default: 100_000, check: by(checkInteger, MAX_SHELVED, 1) },
-  maxShelvedBytes: { default: GIB, check: by(checkInteger, MAX_SHELVED, 1) },
-  maxShelvedAgeMs: { default: undefined, check: milliseconds(MAX_SHELVED, 1, YEAR_MS) },
+  maxDeadLetters: { default: 100_000, check: by(checkInteger, MAX_DEAD_LETTERS, 1) },
+  maxDeadLetterBytes: { default: GIB, check: by(checkInteger, MAX_DEAD_LETTERS, 1) },
+  maxDeadLetterAgeMs: { default: undefined, check: milliseconds(MAX_DEAD_LETTERS, 1, YEAR_MS) },
   keepCompletedMs: { default: 0, check: milliseconds('ERR_WBP_KEEP_COMPLETED', 0, YEAR_MS) },
   maxKeptBytes: { default: GIB, check: by(checkInteger, 'ERR_WBP_KEEP_COMPLETED', 1) },
   alarms: {

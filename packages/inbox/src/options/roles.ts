@@ -11,9 +11,9 @@ const STORE_CALLS: readonly (keyof InboxStore)[] = [
   'renew',
   'settle',
   'nextDueMs',
-  'listShelved',
-  'getShelved',
-  'countShelved',
+  'listDeadLetters',
+  'getDeadLetter',
+  'countDeadLetters',
   'redrive',
   'purge',
   'noteRoom',
@@ -61,7 +61,7 @@ export type WorkingOption =
       | 'maxConcurrencyPerKey'
       | 'maxHandlingMs'
     )
-  | ('retry' | 'retentionMs' | 'maxRemembered' | 'maxShelvedAgeMs' | 'keepCompletedMs' | 'maxKeptBytes');
+  | ('retry' | 'retentionMs' | 'maxRemembered' | 'maxDeadLetterAgeMs' | 'keepCompletedMs' | 'maxKeptBytes');
 
 /** The options that a receiver reads. */
 export type ReceivingOptions = Pick<InboxOptions<never>, ReceivingOption>;
@@ -117,7 +117,7 @@ const WORKING: Record<WorkingOption, true> = {
   retry: true,
   retentionMs: true,
   maxRemembered: true,
-  maxShelvedAgeMs: true,
+  maxDeadLetterAgeMs: true,
   keepCompletedMs: true,
   maxKeptBytes: true,
 };

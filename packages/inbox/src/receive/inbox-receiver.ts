@@ -66,8 +66,8 @@ export class InboxReceiver {
       verify !== false || handshake !== undefined || id !== undefined || keyGenerator !== undefined;
     this.#puts = new GroupCommit(
       (batch) => {
-        const { capacity, maxBytes, maxShelved, maxShelvedBytes } = inbox.settings;
-        const limits = { capacity, maxBytes, maxShelved, maxShelvedBytes };
+        const { capacity, maxBytes, maxDeadLetters, maxDeadLetterBytes } = inbox.settings;
+        const limits = { capacity, maxBytes, maxDeadLetters, maxDeadLetterBytes };
         return store.put(batch, { limits, nowMs: wall.trustedMs() });
       },
       (deliveries, beganMs) => {
@@ -201,7 +201,7 @@ export class InboxReceiver {
     if (result === 'failed') return this.#refuse('pressure', delivery);
     if (result === 'full') return this.#refuse('full', delivery);
     const isNew = result === 'stored';
-    if (isNew && isOverflow) finished.add('shelved', bytes);
+    if (isNew && isOverflow) finished.add('deadLetters', bytes);
     const type = isNew && isOverflow ? 'overflow' : result;
     report.totals[type] += 1;
     report.emit({ type, key, sender, id });

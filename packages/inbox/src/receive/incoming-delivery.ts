@@ -15,7 +15,7 @@ const CHUNKED = 1 + BYTES_PER_CHUNK / 1024;
  * How many deliveries wait at most for the store. Each holds a connection and a few kilobytes. It is far more than an
  * instance of a function receives during a cold start; a server that receives more needs a readiness probe.
  */
-const MOST_WAITING = 1000;
+const MAX_WAITING = 1000;
 
 /**
  * Bounds the memory of all bodies. When the budget is used up, the oldest incomplete body is cut off if it is older than
@@ -173,7 +173,7 @@ export class StartQueue {
 
   /** Whether a delivery that arrives now waits. */
   get isOpen(): boolean {
-    return !this.#hasEnded && this.#waiting.size < MOST_WAITING;
+    return !this.#hasEnded && this.#waiting.size < MAX_WAITING;
   }
 
   /** Resolves when the wait has ended, in the order of the calls. */

@@ -6,7 +6,7 @@ import type { ReceivingStats, ReceivingStore } from './receiving-store.ts';
 const REFUSED = [
   ...(['claim', 'claimKeys', 'dueKeys', 'renew', 'settle', 'nextDueMs', 'hasten'] as const),
   ...(['pause', 'resume'] as const),
-  ...(['listShelved', 'getShelved', 'countShelved', 'redrive', 'purge', 'noteRoom'] as const),
+  ...(['listDeadLetters', 'getDeadLetter', 'countDeadLetters', 'redrive', 'purge', 'noteRoom'] as const),
   ...(['listPending', 'getPending', 'listCompleted', 'getCompleted', 'countCompleted'] as const),
   ...(['replay', 'dropCompleted', 'forget', 'forgetId'] as const),
 ];
@@ -49,10 +49,28 @@ export function asInboxStore(store: ReceivingStore): InboxStore {
 }
 
 function fullStats(stats: ReceivingStats): StoreStats {
-  const { depth, bytes, drained, inFlight = 0, oldestReceivedAtMs, shelved = 0, shelvedBytes = 0 } = stats;
+  const {
+    depth,
+    bytes,
+    drained,
+    inFlight = 0,
+    oldestReceivedAtMs,
+    deadLetters = 0,
+    deadLetterBytes = 0,
+  } = stats;
   const { kept = 0, keptBytes = 0, isPaused = false, pausedKeys = [] } = stats;
   return {
-    ...{ depth, bytes, drained, inFlight, oldestReceivedAtMs, shelved, shelvedBytes, remembered: 0 },
-    ...{ kept, keptBytes, isPaused, pausedKeys },
+    depth,
+    bytes,
+    drained,
+    inFlight,
+    oldestReceivedAtMs,
+    deadLetters,
+    deadLetterBytes,
+    remembered: 0,
+    kept,
+    keptBytes,
+    isPaused,
+    pausedKeys,
   };
 }

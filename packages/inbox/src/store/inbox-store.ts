@@ -57,9 +57,9 @@ export interface StoreStats extends ReceivingStats {
   /** Unfinished deliveries that are claimed. */
   readonly inFlight: number;
   /** Dead letters. */
-  readonly shelved: number;
+  readonly deadLetters: number;
   /** The bytes of all dead letters. */
-  readonly shelvedBytes: number;
+  readonly deadLetterBytes: number;
   /** Completed ids that are remembered. */
   readonly remembered: number;
   /** Completed deliveries that are kept. */

@@ -33,9 +33,9 @@ export interface StoreLimits {
   /** Bytes of unfinished deliveries, by `storedBytes`. */
   readonly maxBytes: number;
   /** Dead letters. */
-  readonly maxShelved: number;
+  readonly maxDeadLetters: number;
   /** Bytes of dead letters, by `storedBytes`. */
-  readonly maxShelvedBytes: number;
+  readonly maxDeadLetterBytes: number;
 }
 
 /** What a store holds, as far as a receiver needs it. An `InboxStore` returns every field. */
@@ -54,9 +54,9 @@ export interface ReceivingStats {
   /** When the oldest unfinished delivery was received, in ms since 1970; undefined when there is none, or it is unknown. */
   readonly oldestReceivedAtMs?: number | undefined;
   /** Dead letters. Absent: none. */
-  readonly shelved?: number | undefined;
+  readonly deadLetters?: number | undefined;
   /** The bytes of all dead letters. Absent: none. */
-  readonly shelvedBytes?: number | undefined;
+  readonly deadLetterBytes?: number | undefined;
   /** Completed deliveries that are kept. Absent: none. */
   readonly kept?: number | undefined;
   /** The bytes of completed deliveries that are kept. Absent: none. */

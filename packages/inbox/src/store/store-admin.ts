@@ -1,13 +1,13 @@
 import type { Awaitable, DeliveryRef, StoredDelivery } from '../delivery/stored-delivery.ts';
 
 /** Restricts a call to one key. Absent: any key. */
-export interface ShelfScope {
+export interface DeadLetterFilter {
   /** Only deliveries of this key. Undefined: all keys. */
   readonly key?: string | undefined;
 }
 
 /** A dead letter. */
-export interface ShelvedDelivery extends StoredDelivery {
+export interface StoredDeadLetter extends StoredDelivery {
   /** How many attempts were made. */
   readonly attempts: number;
   /** `dead`: its last attempt failed. `overflow`: it arrived while the inbox was above the high-water mark. */
@@ -15,7 +15,7 @@ export interface ShelvedDelivery extends StoredDelivery {
   /** The error of the last attempt; empty for an overflow. */
   readonly error: string;
   /** When it was moved to the dead-letter queue, in milliseconds since 1970. */
-  readonly shelvedAtMs: number;
+  readonly deadAtMs: number;
 }
 
 /** Replaces the body in a list: bodies may be large, and lists long. */
@@ -25,7 +25,7 @@ export interface WithoutBody {
 }
 
 /** A dead letter without its body. */
-export interface ListedDelivery extends Omit<ShelvedDelivery, 'rawBody'>, WithoutBody {}
+export interface ListedDelivery extends Omit<StoredDeadLetter, 'rawBody'>, WithoutBody {}
 
 /**
  * - `ready`: due
@@ -73,7 +73,7 @@ export interface StoredPage<T> {
 }
 
 /** Which page of a list. */
-export interface PageQuery extends ShelfScope {
+export interface PageQuery extends DeadLetterFilter {
   /** The `next` of the page before; 0 for the first page. */
   readonly after: number;
   /** At least 1. */
@@ -99,13 +99,13 @@ export interface Portion {
 /** The calls of a store for operators and maintenance. The rules of `InboxStore` apply to them too. */
 export interface StoreAdmin {
   /** Dead letters, the oldest first; those added at the same time in any stable order. */
-  listShelved(
-    options: ShelfScope & { readonly limit: number; readonly offset: number },
+  listDeadLetters(
+    options: DeadLetterFilter & { readonly limit: number; readonly offset: number },
   ): Awaitable<readonly ListedDelivery[]>;
   /** The dead letter of this id; of several keys, the oldest. */
-  getShelved(id: string, scope: ShelfScope): Awaitable<ShelvedDelivery | undefined>;
+  getDeadLetter(id: string, scope: DeadLetterFilter): Awaitable<StoredDeadLetter | undefined>;
   /** How many dead letters have this id, or with null any id. */
-  countShelved(id: string | null, scope: ShelfScope): Awaitable<Counted>;
+  countDeadLetters(id: string | null, scope: DeadLetterFilter): Awaitable<Counted>;
   /**
    * Puts dead letters of this id, or with null of any id, back among the unfinished deliveries, the oldest first: due
    * immediately, with 0 attempts and strandings, whatever the limits are. The stored body is not written again,
@@ -113,7 +113,7 @@ export interface StoreAdmin {
    */
   redrive(
     id: string | null,
-    options: ShelfScope & Portion & { readonly nowMs: number; readonly upTo?: number | undefined },
+    options: DeadLetterFilter & Portion & { readonly nowMs: number; readonly upTo?: number | undefined },
   ): Awaitable<readonly MovedDelivery[]>;
   /**
    * Deletes dead letters of this id, or with null of any id, the oldest first, and forgets their ids; with `beforeMs`
@@ -121,7 +121,7 @@ export interface StoreAdmin {
    */
   purge(
     id: string | null,
-    options: ShelfScope &
+    options: DeadLetterFilter &
       Portion & { readonly beforeMs?: number | undefined; readonly upTo?: number | undefined },
   ): Awaitable<readonly MovedDelivery[]>;
   /**
@@ -143,13 +143,13 @@ export interface StoreAdmin {
   /** Kept deliveries in the order of completion. Bounded as `listPending` is. */
   listCompleted(options: PageQuery): Awaitable<StoredPage<ListedCompleted>>;
   /** The kept delivery of this id; of several keys, the one completed last. */
-  getCompleted(id: string, scope: ShelfScope): Awaitable<StoredCompleted | undefined>;
+  getCompleted(id: string, scope: DeadLetterFilter): Awaitable<StoredCompleted | undefined>;
   /** How many kept deliveries have this id, or with null any id. */
-  countCompleted(id: string | null, scope: ShelfScope): Awaitable<Counted>;
+  countCompleted(id: string | null, scope: DeadLetterFilter): Awaitable<Counted>;
   /** Puts kept deliveries back as `redrive` does dead letters, in the order of completion. */
   replay(
     id: string | null,
-    options: ShelfScope & Portion & { readonly nowMs: number; readonly upTo?: number | undefined },
+    options: DeadLetterFilter & Portion & { readonly nowMs: number; readonly upTo?: number | undefined },
   ): Awaitable<readonly MovedDelivery[]>;
   /**
    * Deletes kept deliveries that were completed before `beforeMs`, then the oldest until `keepBytes` are left. Their

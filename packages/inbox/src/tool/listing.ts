@@ -8,7 +8,7 @@ import type { Request } from './usage.ts';
 export async function status(store: ToolStore): Promise<Answer> {
   const { oldestReceivedAtMs: oldest, isPaused, pausedKeys, ...counts } = await store.stats();
   const owners = await store.owners();
-  const { depth, inFlight, shelved, shelvedBytes, remembered, kept, keptBytes } = counts;
+  const { depth, inFlight, deadLetters, deadLetterBytes, remembered, kept, keptBytes } = counts;
   const { name, value } = store.place;
   return {
     text: table(
@@ -17,7 +17,7 @@ export async function status(store: ToolStore): Promise<Answer> {
         ['unfinished', `${String(depth)} (${bytes(counts.bytes)})`],
         ['in flight', String(inFlight)],
         ['oldest', oldest === undefined ? '-' : `${age(Date.now() - oldest)} ago`],
-        ['dead letters', `${String(shelved)} (${bytes(shelvedBytes)})`],
+        ['dead letters', `${String(deadLetters)} (${bytes(deadLetterBytes)})`],
         ['completed', `${String(kept)} (${bytes(keptBytes)})`],
         ['ids remembered', String(remembered)],
         [
@@ -33,7 +33,8 @@ export async function status(store: ToolStore): Promise<Answer> {
     data: {
       [name]: value,
       ...counts,
-      ...{ isPaused, pausedKeys },
+      isPaused,
+      pausedKeys,
       oldestReceivedAt: oldest === undefined ? null : time(oldest),
       owners: owners.map(({ sinceMs, hasEnded, data }) => ({
         ...data,
@@ -45,28 +46,30 @@ export async function status(store: ToolStore): Promise<Answer> {
 }
 
 export async function dead(store: ToolStore, { key: only, limit }: Request): Promise<Answer> {
-  const listed = await store.listShelved({ key: only, limit, offset: 0 });
-  const rows = listed.map(({ id, key, reason, attempts, shelvedAtMs, error }) => [
+  const listed = await store.listDeadLetters({ key: only, limit, offset: 0 });
+  const rows = listed.map(({ id, key, reason, attempts, deadAtMs, error }) => [
     printable(id),
     printable(key),
     reason,
     String(attempts),
-    time(shelvedAtMs),
+    time(deadAtMs),
     printable(error.split('\n')[0] ?? ''),
   ]);
-  const { count: shelved } = await store.countShelved(null, { key: only });
-  const more = shelved - listed.length;
+  const { count: deadLetters } = await store.countDeadLetters(null, { key: only });
+  const more = deadLetters - listed.length;
   const lines = [
-    shelved === 0
+    deadLetters === 0
       ? `There are no dead letters${ofKey(only)}.`
       : table(['ID', 'KEY', 'REASON', 'ATTEMPTS', 'DEAD SINCE', 'ERROR'], rows),
   ];
   if (more > 0) lines.push(`and ${String(more)} more`);
   const data = listed.map((one) => ({
     ...summary(one),
-    ...{ reason: one.reason, error: one.error, shelvedAt: time(one.shelvedAtMs) },
+    reason: one.reason,
+    error: one.error,
+    deadAt: time(one.deadAtMs),
   }));
-  return { text: lines.join('\n'), data: { shelved, deliveries: data } };
+  return { text: lines.join('\n'), data: { deadLetters, deliveries: data } };
 }
 
 export async function pending(store: ToolStore, { key, state, limit, after }: Request): Promise<Answer> {

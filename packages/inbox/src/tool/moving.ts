@@ -25,7 +25,7 @@ interface Move {
 export async function redrive(store: ToolStore, request: Request, context: Context): Promise<Answer> {
   const { id, key } = request;
   const nowMs = Date.now();
-  const { count, upTo } = await store.countShelved(id, { key });
+  const { count, upTo } = await store.countDeadLetters(id, { key });
   return putBack(store, request, context, {
     total: count,
     move: (portion) => store.redrive(id, { key, ...portion, upTo, nowMs }),
@@ -48,7 +48,7 @@ export async function replay(store: ToolStore, request: Request, context: Contex
 
 /** Deletes dead letters, in parts between which the receiver can use the store. */
 export async function purge(store: ToolStore, { id, key }: Request): Promise<Answer> {
-  const { count: total, upTo } = await store.countShelved(id, { key });
+  const { count: total, upTo } = await store.countDeadLetters(id, { key });
   if (id !== null && total === 0) return notFound(id, key, 'in the dead-letter queue');
   const size = new PartSize();
   let count = 0;

@@ -62,10 +62,21 @@ export async function show(store: ToolStore, { id, key }: Request, { noun }: Con
       printableLines(body.body),
     ].join('\n'),
     data: {
-      ...{ id: found.id, key: found.key, place, sender, receivedAt, ...facts },
+      id: found.id,
+      key: found.key,
+      place,
+      sender,
+      receivedAt,
+      ...facts,
       ...(error === undefined ? {} : { error }),
-      ...{ method, url, params, context, encryptedBy: sealedBy ?? null },
-      ...{ bodyBytes: rawBody.byteLength, headers, ...body },
+      method,
+      url,
+      params,
+      context,
+      encryptedBy: sealedBy ?? null,
+      bodyBytes: rawBody.byteLength,
+      headers,
+      ...body,
     },
   };
 }
@@ -106,10 +117,10 @@ async function placesOf(store: ToolStore, id: string, only: string | undefined):
 }
 
 async function placeOf(store: ToolStore, id: string, key: string): Promise<Found | undefined> {
-  const dead = await store.getShelved(id, { key });
+  const dead = await store.getDeadLetter(id, { key });
   if (dead !== undefined) {
-    const { reason, attempts, shelvedAtMs } = dead;
-    return { ...dead, place: 'dead', facts: { shelvedAt: time(shelvedAtMs), reason, attempts } };
+    const { reason, attempts, deadAtMs } = dead;
+    return { ...dead, place: 'dead', facts: { deadAt: time(deadAtMs), reason, attempts } };
   }
   const waiting = await store.getPending({ key, id }, Date.now());
   if (waiting !== undefined) {
@@ -124,7 +135,7 @@ async function placeOf(store: ToolStore, id: string, key: string): Promise<Found
 
 /** `dueAt` becomes "due at". */
 function labelOf(name: string): string {
-  if (name === 'shelvedAt') return 'dead since';
+  if (name === 'deadAt') return 'dead since';
   return name.replace(/[A-Z]/g, (letter) => ` ${letter.toLowerCase()}`);
 }
 

@@ -1,15 +1,15 @@
 /** The delay before the first probe of an outage. It doubles with each probe up to the longest. */
 const FIRST_PROBE_MS = 1000;
-const LONGEST_PROBE_MS = 20_000;
+const MAX_PROBE_MS = 20_000;
 /** Random spread, so that probes of several processes or keys that began together drift apart. */
-const LEAST_OF_DELAY = 0.75;
+const MIN_OF_DELAY = 0.75;
 /** The duration of an outage after which attempts count again, as long as the default retries take. */
 const COUNTS_AFTER_MS = 72 * 3_600_000;
 
 /** The shortest step: a database that has just started lacks its caches and connections. */
 const RAMP_STEP_MS = 1000;
 /** The longest ramp. After it the usual limits apply. */
-const LONGEST_RAMP_MS = 30_000;
+const MAX_RAMP_MS = 30_000;
 /** Shares of successful attempts of a step: from the first one the limit doubles, below the second one it halves. */
 const WIDEN_SHARE = 0.4;
 const NARROW_SHARE = 0.25;
@@ -60,7 +60,7 @@ export class CircuitBreaker {
 
   /** A probe has begun. */
   probed(nowMs: number): void {
-    this.#intervalMs = Math.min(LONGEST_PROBE_MS, 2 * this.#intervalMs);
+    this.#intervalMs = Math.min(MAX_PROBE_MS, 2 * this.#intervalMs);
     this.#delayProbe(nowMs);
   }
 
@@ -73,7 +73,7 @@ export class CircuitBreaker {
 
   /** The delay of a delivery that has failed in an outage: behind deliveries that have not been tried in it. */
   get delayMs(): number {
-    return Math.floor(this.#intervalMs * (LEAST_OF_DELAY + (1 - LEAST_OF_DELAY) * this.#random()));
+    return Math.floor(this.#intervalMs * (MIN_OF_DELAY + (1 - MIN_OF_DELAY) * this.#random()));
   }
 
   /** The most concurrent attempts while recovering, else Infinity. */
@@ -96,7 +96,7 @@ export class CircuitBreaker {
     if (!this.isFailing) return false;
     this.state = 'ramp';
     this.#rampLimit = 1;
-    this.#rampEndsMs = nowMs + LONGEST_RAMP_MS;
+    this.#rampEndsMs = nowMs + MAX_RAMP_MS;
     this.#beginStep(nowMs);
     return true;
   }

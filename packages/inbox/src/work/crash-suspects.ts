@@ -1,5 +1,5 @@
 /** With fewer attempts, an innocent delivery cannot afford the attempt that a second stranding costs. */
-const LEAST_ATTEMPTS = 3;
+const MIN_ATTEMPTS = 3;
 
 /**
  * Limits how many deliveries that were in flight when a process died run concurrently, because one of them may have killed
@@ -17,7 +17,7 @@ export class CrashSuspects {
 
   /** How many may be claimed now. */
   room(attempts: number): number {
-    const size = attempts < LEAST_ATTEMPTS ? 1 : this.#size;
+    const size = attempts < MIN_ATTEMPTS ? 1 : this.#size;
     if (this.#running === 0) return size;
     return this.#isFilling ? Math.max(0, size - this.#count) : 0;
   }

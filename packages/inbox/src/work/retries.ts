@@ -6,7 +6,7 @@ const UNRECOVERABLE = Symbol.for('webhook-backpressure.unrecoverable');
 const RETRY_AFTER = Symbol.for('webhook-backpressure.retry-after');
 
 /** The longest delay of a `RetryAfter`, in milliseconds. */
-export const LONGEST_RETRY_AFTER_MS: number = DAY_MS;
+export const MAX_RETRY_AFTER_MS: number = DAY_MS;
 
 /**
  * Thrown by `process` when no retry would succeed: the delivery moves to the dead-letter queue immediately, regardless of
@@ -70,7 +70,7 @@ export function retryInstructionOf(error: unknown): RetryInstruction {
 }
 
 function isDelay(seconds: unknown): seconds is number {
-  return typeof seconds === 'number' && seconds >= 0 && seconds * 1000 <= LONGEST_RETRY_AFTER_MS;
+  return typeof seconds === 'number' && seconds >= 0 && seconds * 1000 <= MAX_RETRY_AFTER_MS;
 }
 
 /**
@@ -79,7 +79,7 @@ function isDelay(seconds: unknown): seconds is number {
  */
 const FLOOR = 0.5;
 /** After this number of doublings any first delay exceeds the longest one. Without the limit 0 × ∞ would be NaN. */
-const MOST_DOUBLINGS = 60;
+const MAX_DOUBLINGS = 60;
 /** After this time its key is expected to be gone: the dead-letter queue keeps the delivery without filling the inbox. */
 const KEY_WAIT_MS = 259_200_000;
 /** How late a delivery may be handled after its key was deployed. */
@@ -87,7 +87,7 @@ const MAX_KEY_DELAY_MS = 60_000;
 
 /** The delay after the n-th attempt in whole milliseconds: random, from half of a bound that doubles each time. */
 export function retryDelayMs(attempt: number, retry: InboxSettings['retry'], random: () => number): number {
-  const doublings = Math.min(MOST_DOUBLINGS, attempt - 1);
+  const doublings = Math.min(MAX_DOUBLINGS, attempt - 1);
   const boundMs = Math.min(retry.maxDelayMs, retry.firstDelayMs * 2 ** doublings);
   return spread(boundMs, random);
 }

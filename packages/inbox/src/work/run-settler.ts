@@ -10,7 +10,7 @@ import { missingKeyDelayMs, retryDelayMs, retryInstructionOf } from './retries.t
 import type { HandlerRun, RunningHandlers } from './running-handlers.ts';
 
 /** The shortest delay before the last attempt is repeated because the dead-letter queue is full. */
-const LEAST_REPEAT_MS = 1000;
+const MIN_REPEAT_MS = 1000;
 
 /** Facts about a failure beside the thrown error. */
 interface FailureFacts {
@@ -143,8 +143,8 @@ export class RunSettler {
    */
   #last({ bytes }: HandlerRun): Failure {
     const { finished, settings, wall } = this.#inbox;
-    if (finished.canShelve(bytes)) return { as: 'dead' };
-    const retryInMs = Math.max(LEAST_REPEAT_MS, settings.retry.maxDelayMs);
+    if (finished.canKeepDeadLetter(bytes)) return { as: 'dead' };
+    const retryInMs = Math.max(MIN_REPEAT_MS, settings.retry.maxDelayMs);
     return { as: 'failed', retryInMs, retryAtMs: wall.trustedMs() + retryInMs, isRepeated: true };
   }
 
@@ -164,8 +164,8 @@ export class RunSettler {
     } else {
       const { retryInMs, as, isRepeated } = failure;
       if (isRepeated) {
-        report.totals.shelfFull += 1;
-        report.emit({ type: 'shelf-full', ...attempted, retryInMs });
+        report.totals.deadLettersFull += 1;
+        report.emit({ type: 'dead-letters-full', ...attempted, retryInMs });
       } else {
         report.emit({ type: 'failed', ...attempted, retryInMs, isCounted: as === 'failed' });
       }

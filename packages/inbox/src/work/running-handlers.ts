@@ -14,7 +14,7 @@ import type { ClaimedDelivery, ClaimRef } from '../store/inbox-store.ts';
 /** The share of finished attempts is averaged over about this many. */
 const MEMORY = 100;
 /** A lower bound: an inbox whose attempts all fail is expected to recover. */
-const LEAST_SHARE = 0.05;
+const MIN_SHARE = 0.05;
 /** A longer gap between two attempts says nothing about the speed of the workers. */
 const LONG_GAP_MS = 1000;
 /** While a result is being stored, its deadline only keeps the timer going, which notices a stall. */
@@ -122,7 +122,7 @@ export class RunningHandlers implements DrainReading {
   /** Null before the first attempt has ended. */
   get perSecond(): number | null {
     const rate = this.#drain.rate(this.#deadlines.livedMs(this.#inbox.now()));
-    return rate === null ? null : rate * Math.max(LEAST_SHARE, this.#finishedShare);
+    return rate === null ? null : rate * Math.max(MIN_SHARE, this.#finishedShare);
   }
 
   /** All workers are busy, and none has ended an attempt for long. */

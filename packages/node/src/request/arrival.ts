@@ -5,15 +5,15 @@ import { TimeLimit } from '@webhook-backpressure/base';
 import { read } from './messages.ts';
 
 /** The part of a body that node may buffer before its delivery has a worker. The handler reads the rest. */
-const MOST_BYTES = 1024 * 1024;
+const MAX_BYTES = 1024 * 1024;
 /** The same for all bodies together. Above it, buffers keep their size. */
-const MOST_OF_ALL_BYTES = 64 * 1024 * 1024;
+const MAX_OF_ALL_BYTES = 64 * 1024 * 1024;
 /** The part of a body that has to arrive within each timeout. */
 const STEP_BYTES = 64 * 1024;
 /** The number of requests that go on in one turn of the event loop. */
 const PER_TURN = 64;
 /** No real client pipelines more requests than this behind one response, and each takes memory: the connection is closed. */
-const MOST_IN_LINE = 256;
+const MAX_IN_LINE = 256;
 
 /**
  * - `here`: the body is complete or fills the buffer
@@ -69,7 +69,7 @@ export class BodyArrivals {
         resolve(how);
       };
       const onReadable = (): void => {
-        if (isComplete(req) || req.readableLength >= MOST_BYTES) {
+        if (isComplete(req) || req.readableLength >= MAX_BYTES) {
           settle('here');
           return;
         }
@@ -104,7 +104,7 @@ export class BodyArrivals {
   #hold(req: IncomingMessage, bytes: number): boolean {
     const more = bytes - (this.#held.get(req) ?? 0);
     if (more <= 0) return true;
-    if (this.#heldBytes + more > MOST_OF_ALL_BYTES) return false;
+    if (this.#heldBytes + more > MAX_OF_ALL_BYTES) return false;
     this.#heldBytes += more;
     this.#held.set(req, bytes);
     return true;
@@ -162,7 +162,7 @@ export function itsTurn(socket: Socket, res: ServerResponse): Promise<boolean> {
   return new Promise((resolve) => {
     const line = lineOf(socket);
     line.add(resolve);
-    if (line.size > MOST_IN_LINE) {
+    if (line.size > MAX_IN_LINE) {
       socket.destroy();
       return;
     }

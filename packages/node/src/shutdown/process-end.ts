@@ -9,7 +9,7 @@ import type { Closable, CloseReport } from '@webhook-backpressure/core';
 /** A probe that runs every two seconds fails at least twice. */
 const PROBED_DRAIN_MS = 5000;
 /** For refusals that are still being sent, and late requests that the middleware skips. */
-const LEAST_GRACE_MS = 2000;
+const MIN_GRACE_MS = 2000;
 /** The PID of the process that starts a container. */
 const FIRST_PROCESS = 1;
 /** How often connections that became idle after the server closed are closed. */
@@ -80,7 +80,7 @@ class ProcessEnd {
     for (const closing of this.#closing) await closing;
     const calls = [...this.#calls];
     const endsAtMs = closesAtMs + Math.max(...calls.map(({ timeoutMs }) => timeoutMs));
-    const graceMs = Math.max(LEAST_GRACE_MS, endsAtMs - performance.now());
+    const graceMs = Math.max(MIN_GRACE_MS, endsAtMs - performance.now());
     // Not earlier: deliveries of another call may use the same server.
     await Promise.all(calls.flatMap(({ servers }) => servers).map((server) => server.close(graceMs)));
     endBy(signal);

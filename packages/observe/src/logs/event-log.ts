@@ -2,8 +2,8 @@ import { callObserver } from '@webhook-backpressure/inbox/store';
 import { Alarm, type Clock, monotonic } from '@webhook-backpressure/base';
 import {
   LINES,
-  SENDER_LINES,
-  SENDER_SUMS,
+  OUTBOX_LINES,
+  OUTBOX_SUMS,
   SUMS,
   type LineRule,
   type LogLevel,
@@ -54,8 +54,8 @@ const TEXTS: ReadonlySet<string> = new Set([
 const OMITTED: ReadonlySet<string> = new Set(['at', 'sequence']);
 
 /** Keys beyond this many are only counted: they come from requests. */
-const MOST_KEYS = 1000;
-const MOST_ERRORS = 3;
+const MAX_KEYS = 1000;
+const MAX_ERRORS = 3;
 /** Keys and errors can come from requests, and a line must stay readable. */
 const KEY_CHARACTERS = 64;
 const ERROR_CHARACTERS = 300;
@@ -88,8 +88,8 @@ export class EventLog {
   constructor(settings: LogSettings) {
     this.#settings = settings;
     const isSender = settings.kind === 'sender';
-    this.#lines = new Map(Object.entries(isSender ? SENDER_LINES : LINES));
-    this.#sumRules = new Map(Object.entries(isSender ? SENDER_SUMS : SUMS));
+    this.#lines = new Map(Object.entries(isSender ? OUTBOX_LINES : LINES));
+    this.#sumRules = new Map(Object.entries(isSender ? OUTBOX_SUMS : SUMS));
     this.#now = monotonic(settings.clock);
     this.#alarm = new Alarm(settings.clock, () => {
       this.flush();
@@ -214,9 +214,9 @@ class EventSum {
     if (largest !== undefined) this.#largest = Math.max(this.#largest, Number(event[largest[0]]));
     if (event['lossRisk'] === true) this.#lossRisk += 1;
     const key = String(event['key'] ?? event['endpoint']);
-    if (this.#keys.size < MOST_KEYS || this.#keys.has(key)) addOne(this.#keys, key);
+    if (this.#keys.size < MAX_KEYS || this.#keys.has(key)) addOne(this.#keys, key);
     const { error } = event;
-    if (typeof error === 'string' && this.#errors.size < MOST_ERRORS)
+    if (typeof error === 'string' && this.#errors.size < MAX_ERRORS)
       this.#errors.add(shortened(error, ERROR_CHARACTERS));
   }
 

@@ -1,6 +1,6 @@
 import type { IntakeEvent } from '@webhook-backpressure/core';
 import type { InboxEvent } from '@webhook-backpressure/inbox';
-import type { SenderEvent } from '../outbox/sender-events.ts';
+import type { OutboxEvent } from '../outbox/sender-events.ts';
 
 /** How severe a line is: the name of the method that logs it. */
 export type LogLevel = 'info' | 'warn' | 'error';
@@ -151,7 +151,10 @@ export const SUMS: Readonly<Record<string, SumRule>> = {
   conflict: { level: 'warn', text: 'Duplicates with another body' },
   failed: { level: 'warn', text: 'Failed attempts that will be retried' },
   dead: { level: 'error', text: 'Deliveries moved to the dead-letter queue' },
-  'shelf-full': { level: 'error', text: 'Last attempts that failed while the dead-letter queue was full' },
+  'dead-letters-full': {
+    level: 'error',
+    text: 'Last attempts that failed while the dead-letter queue was full',
+  },
   discarded: { level: 'warn', text: 'Old dead letters deleted' },
   lost: { level: 'warn', text: 'Claims taken over by another process' },
 } satisfies SumsOf<IntakeEvent | InboxEvent>;
@@ -165,7 +168,7 @@ const DISABLED = {
 } as const;
 
 /** The events of a sender that get their own lines. */
-export const SENDER_LINES: Readonly<Record<string, LineRule>> = {
+export const OUTBOX_LINES: Readonly<Record<string, LineRule>> = {
   full: {
     level: 'warn',
     message: ({ depth }) =>
@@ -209,10 +212,10 @@ export const SENDER_LINES: Readonly<Record<string, LineRule>> = {
   closed: { level: 'info', message: 'The sender is closed.' },
   ...ALARM_LINES,
   ...STORE_LINES,
-} satisfies LinesOf<SenderEvent>;
+} satisfies LinesOf<OutboxEvent>;
 
 /** The events of a sender that are only counted: there can be as many as there are attempts or endpoints. */
-export const SENDER_SUMS: Readonly<Record<string, SumRule>> = {
+export const OUTBOX_SUMS: Readonly<Record<string, SumRule>> = {
   conflict: { level: 'warn', text: 'Known ids with another body' },
   limited: {
     level: 'warn',
@@ -238,4 +241,4 @@ export const SENDER_SUMS: Readonly<Record<string, SumRule>> = {
   },
   slowed: { level: 'info', text: 'Endpoints slowed down after a refusal' },
   restored: { level: 'info', text: 'Endpoints back at their set limits' },
-} satisfies SumsOf<SenderEvent>;
+} satisfies SumsOf<OutboxEvent>;

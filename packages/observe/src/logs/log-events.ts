@@ -2,11 +2,11 @@ import { checkClock, checkNames, type Clock, invalid, systemClock } from '@webho
 import type { Inbox } from '@webhook-backpressure/inbox';
 import type { Intake } from '@webhook-backpressure/core';
 import { observationOf } from '../observe.ts';
-import type { ObservableSender } from '../outbox/sender.ts';
+import type { ObservableOutbox } from '../outbox/sender.ts';
 import { EventLog, type EventLogger, type LogSettings } from './event-log.ts';
 
 /** What logs are made of. */
-export type EventSource = Intake | Inbox | ObservableSender;
+export type EventSource = Intake | Inbox | ObservableOutbox;
 
 /** The options of `logEvents`. */
 export interface LogEventsOptions {
@@ -29,7 +29,7 @@ export interface LogEventsOptions {
 }
 
 const CODE = 'ERR_WBP_LOG_EVENTS';
-const MOST_KEYS = 100;
+const MAX_KEYS = 100;
 
 /**
  * Logs what happens in an intake, an inbox or a sender: changes of its state, alarms and warnings immediately; refusals, withdrawn
@@ -80,8 +80,8 @@ function settingsOf(source: EventSource, logger: EventLogger, options: LogEvents
   for (const [option, value] of Object.entries({ messageFirst, errors })) {
     if (typeof (value as unknown) !== 'boolean') throw invalid(CODE, option, 'a boolean', value);
   }
-  if (!Number.isInteger(keys) || keys < 0 || keys > MOST_KEYS) {
-    throw invalid(CODE, 'keys', `an integer from 0 to ${String(MOST_KEYS)}`, keys);
+  if (!Number.isInteger(keys) || keys < 0 || keys > MAX_KEYS) {
+    throw invalid(CODE, 'keys', `an integer from 0 to ${String(MAX_KEYS)}`, keys);
   }
   checkClock(clock);
   const { dryRun: isDryRun = false } = source as { readonly dryRun?: boolean };

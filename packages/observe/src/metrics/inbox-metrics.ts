@@ -40,12 +40,12 @@ const rows: readonly Row<ReadableInbox>[] = [
     high_water: ['The depth at which shedding begins', 'highWater'],
     low_water: ['The depth at which shedding ends', 'lowWater'],
     booked: ['Refused deliveries with a booked time to retry that has not come yet', 'booked'],
-    'dead_letter.depth': ['Dead letters, as of the last few seconds', 'shelved'],
+    'dead_letter.depth': ['Dead letters, as of the last few seconds', 'deadLetters'],
   }),
   ...make.gauges('By', {
     size: ['Bytes of unfinished deliveries', 'bytes'],
     max_size: ['How many bytes may be stored and unfinished: the option maxBytes', 'maxBytes'],
-    'dead_letter.size': ['Bytes of all dead letters', 'shelvedBytes'],
+    'dead_letter.size': ['Bytes of all dead letters', 'deadLetterBytes'],
   }),
   ...make.gauges('{inbox}', {
     state: [
@@ -122,7 +122,7 @@ const rows: readonly Row<ReadableInbox>[] = [
     ],
     'handling.duration': [
       'How long attempts took, successful or not',
-      { completed: tookSeconds, failed: tookSeconds, 'shelf-full': tookSeconds, dead: tookSeconds },
+      { completed: tookSeconds, failed: tookSeconds, 'dead-letters-full': tookSeconds, dead: tookSeconds },
     ],
   }),
   ...make.histograms('s', RETRY_AFTER_BUCKETS, true, {
@@ -162,7 +162,7 @@ export const inboxTable: Table<ReadableInbox> = {
     completed: (totals) => (totals.completed += 1),
     refused: ({ refusedByStatus }, { status, reason }) => (refusedByStatus[status][reason] += 1),
     failed: (totals) => (totals.failed += 1),
-    'shelf-full': (totals) => (totals.failed += 1),
+    'dead-letters-full': (totals) => (totals.failed += 1),
     dead: (totals) => {
       totals.dead += 1;
       totals.failed += 1;

@@ -12,7 +12,7 @@ export type RecordListener = (metric: Metric, value: number, attributes: Attribu
 
 /** Reads the metrics of one source. */
 export interface MetricsReader {
-  /** The table of metrics: `intakeMetrics`, `inboxMetrics` or `senderMetrics`. */
+  /** The table of metrics: `intakeMetrics`, `inboxMetrics` or `outboxMetrics`. */
   readonly metrics: readonly Metric[];
   /**
    * The current samples of each metric, all from the same snapshot. A gauge whose value is not known has none. Also works

@@ -2,7 +2,7 @@ import { BackpressureError, checkNames, invalid, isRecord, show } from '@webhook
 import type { Inbox } from '@webhook-backpressure/inbox';
 import type { Intake } from '@webhook-backpressure/core';
 import { observedSnapshots } from '../observe.ts';
-import type { ObservableSender } from '../outbox/sender.ts';
+import type { ObservableOutbox } from '../outbox/sender.ts';
 import { inboxTable } from './inbox-metrics.ts';
 import { intakeTable } from './intake-metrics.ts';
 import type { Attributes } from './metric.ts';
@@ -13,7 +13,7 @@ const MAX_KEYS = 1000;
 const MAX_NAME = 100;
 
 /** A source of metrics. */
-export type MetricsSource = Intake | Inbox | ObservableSender;
+export type MetricsSource = Intake | Inbox | ObservableOutbox;
 
 /** Options of {@link readMetrics}, and of the exporters that use it. */
 export interface MetricsOptions {
@@ -65,8 +65,8 @@ function isInbox(source: unknown): source is Inbox {
   return hasMethods(source, ['receive', 'snapshot', 'subscribe']);
 }
 
-function isSender(source: unknown): source is ObservableSender {
-  return hasMethods(source, ['snapshot', 'subscribe']) && isRecord((source as ObservableSender).endpoints);
+function isSender(source: unknown): source is ObservableOutbox {
+  return hasMethods(source, ['snapshot', 'subscribe']) && isRecord((source as ObservableOutbox).endpoints);
 }
 
 function hasMethods(value: unknown, names: readonly string[]): boolean {

@@ -1,6 +1,6 @@
-import { SENDER_ALARM_DEFAULTS } from '@webhook-backpressure/core/extend';
-import type { SenderEvent } from '../outbox/sender-events.ts';
-import type { EndpointSnapshot, SenderSnapshot } from '../outbox/sender.ts';
+import { OUTBOX_ALARM_DEFAULTS } from '@webhook-backpressure/core/extend';
+import type { OutboxEvent } from '../outbox/sender-events.ts';
+import type { EndpointSnapshot, OutboxSnapshot } from '../outbox/sender.ts';
 import type { Metric } from './metric.ts';
 import {
   DURATION_BUCKETS,
@@ -13,15 +13,15 @@ import {
 
 /** The source of the metrics of a sender. */
 interface ReadableSender {
-  readonly snapshot: SenderSnapshot;
+  readonly snapshot: OutboxSnapshot;
   readonly keyTotals: Record<
     'accepted' | 'duplicate' | 'attempts' | 'delivered' | 'limited' | 'dead',
     number
   >;
-  readonly event: SenderEvent;
+  readonly event: OutboxEvent;
 }
 
-const STATES: Readonly<Record<SenderSnapshot['state'], number>> = {
+const STATES: Readonly<Record<OutboxSnapshot['state'], number>> = {
   opening: 0,
   accepting: 0,
   full: 0,
@@ -44,16 +44,16 @@ const make = new RowMaker<ReadableSender>('webhook.sender');
 
 const ofEndpoints =
   (read: (endpoint: EndpointSnapshot) => number) =>
-  ({ endpoints }: SenderSnapshot): ReadonlyMap<string, number> =>
+  ({ endpoints }: OutboxSnapshot): ReadonlyMap<string, number> =>
     new Map(endpoints.map((one) => [one.endpoint, read(one)]));
 
 const tookSeconds = ({ tookMs }: { readonly tookMs: number }): number => tookMs / 1000;
 
 const rows: readonly Row<ReadableSender>[] = [
   ...make.gauges('{event}', {
-    depth: ['Unfinished events', 'depth', { prometheusName: 'webhook_sender_queue_depth' }],
+    depth: ['Unfinished events', 'depth', { prometheusName: 'webhook_outbox_queue_depth' }],
     capacity: ['How many events may be unfinished: the option', 'capacity'],
-    'dead_letter.depth': ['Dead letters, as of the last few seconds', 'shelved'],
+    'dead_letter.depth': ['Dead letters, as of the last few seconds', 'deadLetters'],
   }),
   ...make.gauges('By', {
     size: ['Bytes of unfinished events', 'bytes'],
@@ -92,7 +92,7 @@ const rows: readonly Row<ReadableSender>[] = [
   ...make.gauges('{alarm}', {
     alarm: [
       'Raised alarms by code: how many endpoints have it, or 1 for an alarm of the whole sender',
-      readingsOfAlarms(SENDER_ALARM_DEFAULTS),
+      readingsOfAlarms(OUTBOX_ALARM_DEFAULTS),
       { attributes: ['code'] },
     ],
   }),
@@ -164,7 +164,7 @@ const rows: readonly Row<ReadableSender>[] = [
 ];
 
 /** The metrics of a sender. Exporters are made from this table, so that all of them report the same. */
-export const senderMetrics: readonly Metric[] = rows;
+export const outboxMetrics: readonly Metric[] = rows;
 
 export const senderTable: Table<ReadableSender> = {
   rows,

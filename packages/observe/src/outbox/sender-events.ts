@@ -19,13 +19,13 @@ export type EndpointWait = 'retry-after' | 'rate-limit';
 export type DisableReason = 'gone' | 'failing' | 'unknown';
 
 /** An alarm of a sender. At most 100 endpoints have the same alarm at a time. */
-export interface SenderAlarmEvent extends AlarmEvent {
+export interface OutboxAlarmEvent extends AlarmEvent {
   /** The endpoint that the alarm is about; undefined for an alarm of the whole sender. */
   readonly endpoint: string | undefined;
 }
 
 /** An event of a sender: a plain object. `at`: milliseconds on the clock of the sender. */
-export type SenderEvent = { readonly at: number } &
+export type OutboxEvent = { readonly at: number } &
   /** An event was stored, or its id was known. `conflict`: with another body, which is not stored. */
   (
     | {
@@ -126,9 +126,9 @@ export type SenderEvent = { readonly at: number } &
     /** The store works, but something needs an operator. `message` says what. */
     | { readonly type: 'store-warning'; readonly code: string; readonly message: string }
     /** An alarm was raised, or has ended. `help` says what to do. */
-    | SenderAlarmEvent
+    | OutboxAlarmEvent
     | { readonly type: 'closed'; readonly completed: number; readonly remaining: number }
   );
 
 /** Receives the events of a sender. Its errors and rejections are ignored. */
-export type SenderListener = (event: SenderEvent) => unknown;
+export type OutboxListener = (event: OutboxEvent) => unknown;

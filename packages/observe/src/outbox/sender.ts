@@ -1,6 +1,6 @@
 import type { ActiveAlarm, Percentiles } from '@webhook-backpressure/core';
 import type { DeadLetters } from '@webhook-backpressure/inbox';
-import type { DisableReason, EndpointWait, SenderListener } from './sender-events.ts';
+import type { DisableReason, EndpointWait, OutboxListener } from './sender-events.ts';
 
 /**
  * - `active`: attempts are made when events are due
@@ -83,13 +83,13 @@ export interface RateAudit {
 }
 
 /** An alarm that is raised, of a sender. At most 100 endpoints have the same alarm at a time. */
-export interface ActiveSenderAlarm extends ActiveAlarm {
+export interface ActiveOutboxAlarm extends ActiveAlarm {
   /** The endpoint that the alarm is about; undefined for an alarm of the whole sender. */
   readonly endpoint: string | undefined;
 }
 
 /** The state of a sender at one moment: a copy that does not change. */
-export interface SenderSnapshot {
+export interface OutboxSnapshot {
   /** `opening`: the store is not open yet. `full`: the outbox has no room. */
   readonly state: 'opening' | 'accepting' | 'full' | 'closing' | 'closed';
   /** Unfinished events: queued, in flight, or waiting for a retry. */
@@ -105,7 +105,7 @@ export interface SenderSnapshot {
   /** Requests in flight. */
   readonly inFlight: number;
   /** Dead letters, as of the last few seconds. */
-  readonly shelved: number;
+  readonly deadLetters: number;
   /** Milliseconds since the oldest unfinished event was sent, as of the last few seconds; 0 for none. */
   readonly oldestAgeMs: number;
   /** Whether everything is paused. */
@@ -122,13 +122,13 @@ export interface SenderSnapshot {
    */
   readonly endpoints: readonly EndpointSnapshot[];
   /** Counts since the sender was created. */
-  readonly totals: SenderTotals;
+  readonly totals: OutboxTotals;
   /** The alarms that are raised now. */
-  readonly alarms: readonly ActiveSenderAlarm[];
+  readonly alarms: readonly ActiveOutboxAlarm[];
 }
 
 /** Counts of a sender, in this process since it was created. */
-export interface SenderTotals {
+export interface OutboxTotals {
   /** Events that were stored. */
   readonly accepted: number;
   /** Calls of `send` whose id was known, with the same body or another one. */
@@ -203,7 +203,7 @@ export interface Endpoints {
 }
 
 /** The report of `close`. */
-export interface SenderCloseReport {
+export interface OutboxCloseReport {
   /** Requests that ended after the call of `close`. */
   readonly completed: number;
   /** Requests that were still in flight at the timeout; their events were released. */
@@ -211,13 +211,13 @@ export interface SenderCloseReport {
 }
 
 /** A sender, as far as metrics, logs and the live page use it. */
-export interface ObservableSender {
+export interface ObservableOutbox {
   /** The endpoints, and the actions of an operator on them. */
   readonly endpoints: Endpoints;
   /** The dead-letter queue. Their `key` is the id of the endpoint. */
   readonly deadLetters: DeadLetters;
   /** The current state and totals. */
-  snapshot(): SenderSnapshot;
+  snapshot(): OutboxSnapshot;
   /** Calls the listener synchronously with each event, in order. Returns a function that ends the subscription. */
-  subscribe(listener: SenderListener): () => void;
+  subscribe(listener: OutboxListener): () => void;
 }

@@ -109,7 +109,7 @@ const ASSUMED_STEPS_S = [10, 20, 40, 80, 160, 320, 640, 1280, 2560, 3600];
 /** And how long it retries if it does not publish that either. */
 const ASSUMED_WINDOW_S = 86_400;
 /** A last step of 0 would repeat forever at the same time. */
-const LEAST_REPEATED_S = 1;
+const MIN_REPEATED_S = 1;
 /** What a profile does not say, because a receiver gets nothing from it: Svix waits at least a minute after a 429. */
 const FLOOR_AFTER_429_S: ReadonlyMap<string, number> = new Map([['svix', 60]]);
 
@@ -126,7 +126,7 @@ export function profileHabit(profile: SenderProfile): Habit {
   return (failure, random) => {
     const { attempts, ageS, status } = failure;
     if (attempts >= maxAttempts || !retriesAfter(after, status)) return undefined;
-    const stepS = stepsS[attempts - 1] ?? Math.max(LEAST_REPEATED_S, stepsS.at(-1) as number);
+    const stepS = stepsS[attempts - 1] ?? Math.max(MIN_REPEATED_S, stepsS.at(-1) as number);
     const honoredS = honored(retryAfter, failure, stepS);
     const isExact = typeof retryAfter !== 'object' || retryAfter.steps === undefined;
     const leastS = status === 429 ? floorS : 0;

@@ -142,7 +142,7 @@ function summaryOf({ lost, attemptsPerEvent, delayS }: Outcome): string {
 /** Seconds of work in the queue from which no worker was free for a second. */
 const BUSY_S = 2;
 /** Fewer such seconds say little about the rate. */
-const LEAST_SECONDS = 10;
+const MIN_SECONDS = 10;
 
 /**
  * Deliveries completed per second while no worker was free; undefined if that was rare.
@@ -151,6 +151,6 @@ const LEAST_SECONDS = 10;
  */
 function busyRateOf({ seen }: Played, drainRate: number): number | undefined {
   const busy = seen.series.seconds.filter(({ depth }) => depth >= BUSY_S * drainRate);
-  if (busy.length < LEAST_SECONDS) return undefined;
+  if (busy.length < MIN_SECONDS) return undefined;
   return busy.reduce((sum, { completions }) => sum + completions, 0) / busy.length;
 }

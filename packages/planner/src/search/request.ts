@@ -188,8 +188,8 @@ function withParts(senders: readonly RequestedSender[]): RequestedSender[] {
 const BEFORE_S = 60;
 /** Ordinary traffic continues for this many times as long as an unlimited queue would need for the burst. */
 const AFTER_TIMES = 1.5;
-const LEAST_AFTER_S = 120;
-const MOST_AFTER_S = 3600;
+const MIN_AFTER_S = 120;
+const MAX_AFTER_S = 3600;
 /** Ordinary traffic that alone is more than this part of the drain rate is an overload. */
 const OVERLOAD = 0.95;
 
@@ -244,8 +244,8 @@ export function burstInterval(request: Request): { readonly fromS: number; reado
 export function durationS(request: Request): number {
   const { normalPerSecond, burst } = request;
   const spareRate = drainRateOf(request, request.concurrency) - normalPerSecond;
-  const clearS = isOverloaded(request) ? LEAST_AFTER_S : (burst?.events ?? 0) / spareRate;
-  const afterS = Math.min(MOST_AFTER_S, Math.max(LEAST_AFTER_S, AFTER_TIMES * clearS));
+  const clearS = isOverloaded(request) ? MIN_AFTER_S : (burst?.events ?? 0) / spareRate;
+  const afterS = Math.min(MAX_AFTER_S, Math.max(MIN_AFTER_S, AFTER_TIMES * clearS));
   return burstStartS(request) + (burst?.seconds ?? 0) + Math.ceil(afterS);
 }
 

@@ -84,8 +84,8 @@ export class Incoming {
       skew.toServer(nowMs),
       limits.capacity,
       limits.maxBytes,
-      limits.maxShelved,
-      limits.maxShelvedBytes,
+      limits.maxDeadLetters,
+      limits.maxDeadLetterBytes,
     ]);
     skew.note(answer.server_ms, sentAtMs);
     if (Number(answer.visited) > MANY) void this.#replaceTotals(answer.first_slot);

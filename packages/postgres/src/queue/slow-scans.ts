@@ -7,8 +7,8 @@ const MANY = 5000;
 const MANY_EACH = 10;
 /** The share of time that slow full claims may take, and how long others may look at a part of the queue only. */
 const FULL_SHARE = 1 / 20;
-const LEAST_PAUSE_MS = 1000;
-const MOST_PAUSE_MS = 5000;
+const MIN_PAUSE_MS = 1000;
+const MAX_PAUSE_MS = 5000;
 /** A put that takes longer to commit is found by the next full claim. */
 const COMMITTED_AFTER_MS = 250;
 /** A delivery gets its due time at most so long before it can be seen: the time to commit, and what clocks may differ. */
@@ -155,7 +155,7 @@ export class KeyFloors {
   /** @param nowMs - the time of the server, as the caller knows it. It may jump. */
   lookAt(key: string, nowMs: number): KeyLook {
     const slow = this.#slow.get(key);
-    if (slow === undefined || nowMs >= slow.fullAgainMs || nowMs < slow.fullAgainMs - MOST_PAUSE_MS)
+    if (slow === undefined || nowMs >= slow.fullAgainMs || nowMs < slow.fullAgainMs - MAX_PAUSE_MS)
       return FULL_LOOK;
     return { isFull: false, floor: slow.floor };
   }
@@ -193,7 +193,7 @@ export class SlowAnswer<T> {
   }
 
   note(answer: T, visited: number): void {
-    this.#kept = visited > MANY ? { answer, untilMs: performance.now() + MOST_PAUSE_MS } : undefined;
+    this.#kept = visited > MANY ? { answer, untilMs: performance.now() + MAX_PAUSE_MS } : undefined;
   }
 
   forget(): void {
@@ -202,7 +202,7 @@ export class SlowAnswer<T> {
 }
 
 function pauseAfter(tookMs: number): number {
-  return Math.min(MOST_PAUSE_MS, Math.max(LEAST_PAUSE_MS, tookMs / FULL_SHARE));
+  return Math.min(MAX_PAUSE_MS, Math.max(MIN_PAUSE_MS, tookMs / FULL_SHARE));
 }
 
 function dropOldest(map: Map<string, unknown>, most: number): void {

@@ -1,5 +1,5 @@
 /** A smaller difference is not corrected: the clocks of servers differ by less when they are kept, and a reply takes time. */
-const LEAST_MS = 1000;
+const MIN_MS = 1000;
 
 /**
  * How far the server's clock is ahead of this machine's. Times are stored by the server's clock, so that machines with
@@ -26,13 +26,13 @@ export class ClockSkew {
     const repliedAtMs = this.#now();
     const uncertainMs = (repliedAtMs - sentAtMs) / 2;
     // The clock has been set meanwhile, or the reply says too little.
-    if (uncertainMs < 0 || uncertainMs > LEAST_MS / 2) return;
+    if (uncertainMs < 0 || uncertainMs > MIN_MS / 2) return;
     const aheadMs = serverMs - (sentAtMs + repliedAtMs) / 2;
-    if (Math.abs(aheadMs - this.#aheadMs) > LEAST_MS + uncertainMs) {
+    if (Math.abs(aheadMs - this.#aheadMs) > MIN_MS + uncertainMs) {
       const isFirst = this.#aheadMs === 0;
       this.#aheadMs = Math.round(aheadMs);
       if (isFirst) this.#corrected(this.#aheadMs);
-    } else if (Math.abs(aheadMs) < LEAST_MS / 2) this.#aheadMs = 0;
+    } else if (Math.abs(aheadMs) < MIN_MS / 2) this.#aheadMs = 0;
   }
 
   toServer(ms: number): number {

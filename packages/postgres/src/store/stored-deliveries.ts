@@ -8,8 +8,8 @@ import type {
   PageQuery,
   PendingState,
   Portion,
-  ShelfScope,
-  ShelvedDelivery,
+  DeadLetterFilter,
+  StoredDeadLetter,
   StoreAdmin,
   StoredCompleted,
   StoredDelivery,
@@ -30,7 +30,7 @@ import {
 import { SlowAnswer } from '../queue/slow-scans.ts';
 import type { Server } from '../server/server.ts';
 
-interface Shelving {
+interface Death {
   readonly attempts: number;
   readonly reason: 'dead' | 'overflow';
   readonly error: string;
@@ -62,11 +62,11 @@ interface Totals extends Omit<StoreStats, 'inFlight' | 'oldestReceivedAtMs'> {
   readonly isOrdered: boolean;
 }
 
-type ShelvingOf = Pick<ShelvedDelivery, 'attempts' | 'reason' | 'error' | 'shelvedAtMs'>;
-type Options<Call extends 'listShelved' | 'listPending' | 'dropCompleted' | 'forget'> = Parameters<
+type DeathOf = Pick<StoredDeadLetter, 'attempts' | 'reason' | 'error' | 'deadAtMs'>;
+type Options<Call extends 'listDeadLetters' | 'listPending' | 'dropCompleted' | 'forget'> = Parameters<
   StoreAdmin[Call]
 >[0];
-type Moving = ShelfScope & Portion & { readonly upTo?: number | undefined };
+type Moving = DeadLetterFilter & Portion & { readonly upTo?: number | undefined };
 
 /** A table whose rows are listed in the order of `position`. The `values` of `where` begin with `$5`. */
 interface PagedTable {
@@ -80,8 +80,8 @@ interface PagedTable {
 /** Restricts rows of `t` to the key `$1` and the id `$2`, if they are not null. */
 const SCOPE = '($1::text IS NULL OR t.key = $1) AND ($2::text IS NULL OR t.id = $2)';
 const LENGTH = 'octet_length(c.body) AS body_bytes';
-const SHELVED = `t.attempts, t.reason, t.error, t.shelved_ms, ${FACTS}`;
-const SHELF_ORDER = 'ORDER BY t.shelved_ms, t.seq';
+const DEAD_LETTERS = `t.attempts, t.reason, t.error, t.shelved_ms, ${FACTS}`;
+const DEAD_LETTER_ORDER = 'ORDER BY t.shelved_ms, t.seq';
 /** A retry that is due is `ready`, also before a claim has updated its state. */
 const pendingAt = (time: string): string =>
   `CASE WHEN t.state = 2 THEN 'active' WHEN t.state = 1 AND t.due_ms > ${time}::double precision THEN 'delayed' ELSE 'ready' END`;
@@ -106,23 +106,27 @@ export abstract class StoredDeliveries implements StoreAdmin {
     // The tool works with any.
   }
 
-  async listShelved({ limit, offset, ...scope }: Options<'listShelved'>): Promise<readonly ListedDelivery[]> {
-    const rows = await this.server.query<FactsRow & Shelving & Length>(
-      `SELECT ${SHELVED}, ${LENGTH} ${this.#with('dead_letters')} WHERE ${SCOPE} ${SHELF_ORDER} LIMIT $3 OFFSET $4`,
+  async listDeadLetters({
+    limit,
+    offset,
+    ...scope
+  }: Options<'listDeadLetters'>): Promise<readonly ListedDelivery[]> {
+    const rows = await this.server.query<FactsRow & Death & Length>(
+      `SELECT ${DEAD_LETTERS}, ${LENGTH} ${this.#with('dead_letters')} WHERE ${SCOPE} ${DEAD_LETTER_ORDER} LIMIT $3 OFFSET $4`,
       [...scopeOf(null, scope), limit, offset],
     );
-    return rows.map((row) => ({ ...listed(row), ...this.#shelving(row) }));
+    return rows.map((row) => ({ ...listed(row), ...this.#deathOf(row) }));
   }
 
-  async getShelved(id: string, scope: ShelfScope): Promise<ShelvedDelivery | undefined> {
-    const [row] = await this.server.query<ContentsRow & Shelving>(
-      `SELECT ${SHELVED}, c.body ${this.#with('dead_letters')} WHERE ${SCOPE} ${SHELF_ORDER} LIMIT 1`,
+  async getDeadLetter(id: string, scope: DeadLetterFilter): Promise<StoredDeadLetter | undefined> {
+    const [row] = await this.server.query<ContentsRow & Death>(
+      `SELECT ${DEAD_LETTERS}, c.body ${this.#with('dead_letters')} WHERE ${SCOPE} ${DEAD_LETTER_ORDER} LIMIT 1`,
       scopeOf(id, scope),
     );
-    return row === undefined ? undefined : { ...deliveryOf(row), ...this.#shelving(row) };
+    return row === undefined ? undefined : { ...deliveryOf(row), ...this.#deathOf(row) };
   }
 
-  async countShelved(id: string | null, scope: ShelfScope): Promise<Counted> {
+  async countDeadLetters(id: string | null, scope: DeadLetterFilter): Promise<Counted> {
     return await this.#count('dead_letters', 'shelved_ms', id, scope);
   }
 
@@ -182,7 +186,7 @@ export abstract class StoredDeliveries implements StoreAdmin {
     };
   }
 
-  async getCompleted(id: string, scope: ShelfScope): Promise<StoredCompleted | undefined> {
+  async getCompleted(id: string, scope: DeadLetterFilter): Promise<StoredCompleted | undefined> {
     const [row] = await this.server.query<ContentsRow & Completion>(
       `SELECT t.attempts, t.completed_ms, ${FACTS}, c.body ${this.#with('kept')}
       WHERE ${SCOPE} ORDER BY t.at DESC LIMIT 1`,
@@ -191,7 +195,7 @@ export abstract class StoredDeliveries implements StoreAdmin {
     return row === undefined ? undefined : { ...deliveryOf(row), ...this.#completion(row) };
   }
 
-  async countCompleted(id: string | null, scope: ShelfScope): Promise<Counted> {
+  async countCompleted(id: string | null, scope: DeadLetterFilter): Promise<Counted> {
     return await this.#count('kept', 'at', id, scope);
   }
 
@@ -248,7 +252,7 @@ export abstract class StoredDeliveries implements StoreAdmin {
     const sum = (column: string, name: string): string => `sum(${column})::double precision AS "${name}"`;
     const [row] = await this.server.query<Totals>(
       `SELECT ${sum('depth', 'depth')}, ${sum('bytes', 'bytes')}, ${sum('drained', 'drained')},
-        ${sum('shelved', 'shelved')}, ${sum('shelved_bytes', 'shelvedBytes')},
+        ${sum('shelved', 'deadLetters')}, ${sum('shelved_bytes', 'deadLetterBytes')},
         ${sum('remembered', 'remembered')}, ${sum('kept', 'kept')}, ${sum('kept_bytes', 'keptBytes')},
         (SELECT is_ordered FROM ${schema}.meta) AS "isOrdered",
         EXISTS (SELECT FROM ${schema}.paused WHERE scope = 'all') AS "isPaused",
@@ -276,7 +280,12 @@ export abstract class StoredDeliveries implements StoreAdmin {
     return `FROM ${schema}.${table} t JOIN ${schema}.contents c ON c.seq = t.seq`;
   }
 
-  async #count(table: string, position: string, id: string | null, scope: ShelfScope): Promise<Counted> {
+  async #count(
+    table: string,
+    position: string,
+    id: string | null,
+    scope: DeadLetterFilter,
+  ): Promise<Counted> {
     const [row] = await this.server.query<{ count: number; last: number | null }>(
       `SELECT count(*)::double precision AS count, max(t.${position})::double precision AS last
       FROM ${this.server.schema}.${table} t WHERE ${SCOPE}`,
@@ -331,9 +340,9 @@ export abstract class StoredDeliveries implements StoreAdmin {
     return { deliveries, next: count < MAX_SCANNED ? undefined : (last ?? undefined) };
   }
 
-  #shelving({ attempts, reason, error, shelved_ms: shelvedMs }: Shelving): ShelvingOf {
-    const shelvedAtMs = this.server.skew.fromServer(shelvedMs);
-    return { attempts, reason, error: decodeText(error), shelvedAtMs };
+  #deathOf({ attempts, reason, error, shelved_ms: deadMs }: Death): DeathOf {
+    const deadAtMs = this.server.skew.fromServer(deadMs);
+    return { attempts, reason, error: decodeText(error), deadAtMs };
   }
 
   #state({ state, attempts, due_ms: dueMs }: State): Pick<StoredPending, 'state' | 'attempts' | 'dueMs'> {
@@ -349,7 +358,7 @@ export abstract class StoredDeliveries implements StoreAdmin {
 }
 
 /** The values of {@link SCOPE}. */
-function scopeOf(id: string | null, { key }: ShelfScope): readonly [string | null, string | null] {
+function scopeOf(id: string | null, { key }: DeadLetterFilter): readonly [string | null, string | null] {
   return [key === undefined ? null : encodeText(key), id === null ? null : encodeText(id)];
 }
 

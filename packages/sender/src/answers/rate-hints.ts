@@ -35,7 +35,7 @@ export function rateHints(header: Headers, nowMs: () => number): RateHints | und
 }
 
 // More than any server sends.
-const MOST_CHARACTERS = 1000;
+const MAX_CHARACTERS = 1000;
 
 // A member of a structured field ends at a comma, and a parameter at a semicolon, unless they are in quotes.
 const MEMBER = /(?:"(?:[^"\\]|\\.)*"|[^",])+/g;
@@ -44,7 +44,7 @@ const QUOTED = /"(?:[^"\\]|\\.)*"/g;
 
 function limitsOf(field: string): RateHints[] {
   const limits: RateHints[] = [];
-  if (field.length > MOST_CHARACTERS || field.replaceAll(QUOTED, '').includes('"')) return limits;
+  if (field.length > MAX_CHARACTERS || field.replaceAll(QUOTED, '').includes('"')) return limits;
   const draft7 = new Map<string, number>();
   for (const member of field.match(MEMBER) ?? []) {
     const parameters = parametersOf(member);

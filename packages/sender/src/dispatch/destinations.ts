@@ -10,7 +10,7 @@ import { LearningPace } from '../pace/learning-pace.ts';
 /** No time. */
 const NEVER = Infinity;
 /** How many endpoints without events are remembered: their rate may be lowered, and their bucket empty. */
-const MOST_IDLE = 10_000;
+const MAX_IDLE = 10_000;
 /** Results of an endpoint that are being stored, beside a cap of them: a slow store must not gather more and more. */
 const SPARE_RESULTS = 32;
 
@@ -154,7 +154,7 @@ export class Destinations {
       return;
     }
     this.#idle.set(id, learned);
-    if (this.#idle.size <= MOST_IDLE) return;
+    if (this.#idle.size <= MAX_IDLE) return;
     for (const oldest of this.#idle.keys()) {
       this.#idle.delete(oldest);
       buckets.forget(oldest);

@@ -14,11 +14,11 @@ import { Settling, type Claim } from './settling.ts';
 import type { Stops } from './stops.ts';
 
 /** Requests in flight to all endpoints: each takes a socket and the memory of its event. */
-const MOST_IN_FLIGHT = 10_000;
+const MAX_IN_FLIGHT = 10_000;
 /** Endpoints of one turn of the event loop: a turn with more would delay answers. */
-const MOST_PER_TURN = 1000;
+const MAX_PER_TURN = 1000;
 /** Endpoints of one call of the store. */
-const MOST_WANTS = 1000;
+const MAX_WANTS = 1000;
 /** Events of a disabled endpoint that are moved to the dead-letter queue in one call. */
 const DEAD_COUNT = 100;
 /** The delay of the next try when another process blocks due events, or when buckets reject, although they should not. */
@@ -214,7 +214,7 @@ export class Dispatcher {
 
   /** Requests that may start to any endpoint. */
   get #spare(): number {
-    return MOST_IN_FLIGHT - this.attempts.running.size - this.#tokens;
+    return MAX_IN_FLIGHT - this.attempts.running.size - this.#tokens;
   }
 
   #wake(): void {
@@ -236,7 +236,7 @@ export class Dispatcher {
 
   #turn(): void {
     const nowMs = this.#context.now();
-    for (let count = 0; count < MOST_PER_TURN; count += 1) {
+    for (let count = 0; count < MAX_PER_TURN; count += 1) {
       if (this.#spare <= 0) {
         this.#isCrowded = true;
         return;
@@ -336,7 +336,7 @@ export class Dispatcher {
     // The other endpoints of this turn are added before.
     await Promise.resolve();
     while (this.#wants.length > 0) {
-      const wants = this.#wants.splice(0, MOST_WANTS);
+      const wants = this.#wants.splice(0, MAX_WANTS);
       let results: readonly KeyClaim[];
       try {
         const keys: KeyWant[] = [];

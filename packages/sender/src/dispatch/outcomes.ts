@@ -9,11 +9,11 @@ import type { Claim, Fate, Settling } from './settling.ts';
 import type { Stops } from './stops.ts';
 
 /** The shortest delay before the last attempt is repeated because the dead-letter queue is full. */
-const LEAST_REPEAT_MS = 1000;
+const MIN_REPEAT_MS = 1000;
 /** The delay until the next check whether the dead-letter queue has room. */
 const FULL_RECHECK_MS = 60_000;
 /** After this number of doublings any first delay exceeds the longest one. Without the limit 0 × ∞ would be NaN. */
-const MOST_DOUBLINGS = 60;
+const MAX_DOUBLINGS = 60;
 /** After 429 without Retry-After: most limits are per minute. */
 const UNNAMED_WAIT_MS = 60_000;
 const SPREAD = 0.1;
@@ -101,7 +101,7 @@ export class Outcomes implements AttemptEnds {
 
   /** An event of an endpoint that is disabled, or does not exist. No request was made. */
   async refused(claim: Claim, error: string): Promise<void> {
-    if (!this.#context.finished.canShelve(claim.bytes)) {
+    if (!this.#context.finished.canKeepDeadLetter(claim.bytes)) {
       await this.#settling.settle(claim, { as: 'released', retryInMs: FULL_RECHECK_MS });
     } else if (await this.#settling.settle(claim, { as: 'dead', error })) {
       this.#reportDead(claim, error, undefined, 0);
@@ -191,8 +191,8 @@ export class Outcomes implements AttemptEnds {
    */
   #last({ bytes }: Claim, error: string): Fate {
     const { finished, settings } = this.#context;
-    if (finished.canShelve(bytes)) return { as: 'dead', error };
-    const retryInMs = Math.max(LEAST_REPEAT_MS, settings.retry.maxDelayMs);
+    if (finished.canKeepDeadLetter(bytes)) return { as: 'dead', error };
+    const retryInMs = Math.max(MIN_REPEAT_MS, settings.retry.maxDelayMs);
     return { as: 'failed', retryInMs, error, isRepeated: true };
   }
 
@@ -253,7 +253,7 @@ function isRetry(fate: Fate): fate is Retry {
 
 /** The delay after the n-th attempt: any up to a bound that doubles each time (full jitter), so that retries spread evenly. */
 export function retryDelayMs(attempt: number, retry: RetrySettings, random: () => number): number {
-  const doublings = Math.min(MOST_DOUBLINGS, attempt - 1);
+  const doublings = Math.min(MAX_DOUBLINGS, attempt - 1);
   return Math.ceil(Math.min(retry.maxDelayMs, retry.firstDelayMs * 2 ** doublings) * random());
 }
 

@@ -4,11 +4,11 @@ import { DISABLED_PREFIX } from '../options/endpoint-settings.ts';
 import type { SenderContext } from '../outbox/sender-context.ts';
 
 /** The most paused endpoints: the store lists all of them with its counts. */
-const MOST_PAUSED = 1000;
+const MAX_PAUSED = 1000;
 /** The most markers of disabled endpoints. Further ones are disabled in this process only. */
-const MOST_MARKERS = 10_000;
+const MAX_MARKERS = 10_000;
 /** After so many endpoints that do not exist, they are reported again. */
-const MOST_UNKNOWN = 10_000;
+const MAX_UNKNOWN = 10_000;
 
 const REASONS = ['gone', 'failing'] as const;
 
@@ -62,8 +62,8 @@ export class Stops {
   async pause(id: string): Promise<void> {
     const { store, report } = this.#context;
     const { known } = this.#paused;
-    if (known.size >= MOST_PAUSED && !known.has(id)) {
-      const most = MOST_PAUSED.toLocaleString('en');
+    if (known.size >= MAX_PAUSED && !known.has(id)) {
+      const most = MAX_PAUSED.toLocaleString('en');
       throw new BackpressureError('ERR_WBP_PAUSE', `At most ${most} endpoints can be paused.`);
     }
     const isNew = await store.pause(id);
@@ -90,7 +90,7 @@ export class Stops {
       return;
     }
     if (this.#unknown.has(id)) return;
-    if (this.#unknown.size >= MOST_UNKNOWN) this.#unknown.clear();
+    if (this.#unknown.size >= MAX_UNKNOWN) this.#unknown.clear();
     this.#unknown.add(id);
     this.#reportDisabled(id, 'unknown');
   }
@@ -141,7 +141,7 @@ export class Stops {
 
   async #mark(id: string, reason: DisableReason): Promise<void> {
     const { store, health } = this.#context;
-    if (this.#disabled.known.size > MOST_MARKERS) return;
+    if (this.#disabled.known.size > MAX_MARKERS) return;
     try {
       await health.rest();
       // An operator may have resumed it during the rest.

@@ -47,7 +47,7 @@ export class Outbox {
     // Dead letters are limited where deliveries fail: nothing is stored as an overflow.
     // A store in another thread gets a copy, so there may be nothing else in it.
     const { capacity, maxBytes } = settings;
-    const limits = { capacity, maxBytes, maxShelved: Infinity, maxShelvedBytes: Infinity };
+    const limits = { capacity, maxBytes, maxDeadLetters: Infinity, maxDeadLetterBytes: Infinity };
     this.#puts = new GroupCommit((batch) => store.put(batch, { limits, nowMs: wallMs() }));
   }
 

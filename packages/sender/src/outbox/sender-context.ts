@@ -9,7 +9,7 @@ import {
 } from '@webhook-backpressure/inbox/store';
 import { monotonic } from '@webhook-backpressure/base';
 import type { SenderSettings } from '../options/sender-options.ts';
-import { SenderReport } from '../watch/sender-report.ts';
+import { OutboxReport } from '../watch/sender-report.ts';
 import { OutboxLevel } from './outbox-level.ts';
 
 /** The most ids of delivered events that are remembered. */
@@ -17,9 +17,9 @@ const MAX_REMEMBERED = 1_000_000;
 
 /** The limits of what is kept of finished events, as an inbox names them. */
 interface FinishedLimits {
-  readonly maxShelved: number;
-  readonly maxShelvedBytes: number;
-  readonly maxShelvedAgeMs: undefined;
+  readonly maxDeadLetters: number;
+  readonly maxDeadLetterBytes: number;
+  readonly maxDeadLetterAgeMs: undefined;
   readonly keepCompletedMs: number;
   readonly maxKeptBytes: number;
   readonly retentionMs: number;
@@ -42,7 +42,7 @@ export class SenderContext {
   /** The wall clock without sudden steps. */
   readonly wallMs: () => number;
   readonly scheduler: Scheduler;
-  readonly report: SenderReport;
+  readonly report: OutboxReport;
   /** Two healths: when claims fail and puts succeed, or the reverse, neither must report that the store works. */
   readonly health: StoreHealth;
   readonly sendingHealth: StoreHealth;
@@ -60,15 +60,15 @@ export class SenderContext {
     this.wall = wall;
     this.wallMs = () => wall.trustedMs();
     this.scheduler = new Scheduler(settings.clock, now);
-    this.report = new SenderReport(now);
+    this.report = new OutboxReport(now);
     this.health = new StoreHealth(this.scheduler, this.report);
     this.sendingHealth = new StoreHealth(this.scheduler, this.report, MAX_RECEIVING_DELAY_MS);
     this.level = new OutboxLevel(settings);
-    const { maxShelved, maxBytes, retentionMs } = settings;
+    const { maxDeadLetters, maxBytes, retentionMs } = settings;
     this.finishedLimits = {
-      maxShelved,
-      maxShelvedBytes: maxBytes,
-      maxShelvedAgeMs: undefined,
+      maxDeadLetters,
+      maxDeadLetterBytes: maxBytes,
+      maxDeadLetterAgeMs: undefined,
       keepCompletedMs: 0,
       maxKeptBytes: 0,
       retentionMs,

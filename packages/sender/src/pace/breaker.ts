@@ -2,9 +2,9 @@
 const FAILURES = 5;
 /** The longest delay before the first probe. It doubles with each probe that fails. */
 const FIRST_PROBE_MS = 5000;
-const LONGEST_PROBE_MS = 600_000;
+const MAX_PROBE_MS = 600_000;
 /** The shortest delay, as a share of the longest: endpoints that failed together are not probed together. */
-const LEAST_SHARE = 0.5;
+const MIN_SHARE = 0.5;
 /** The age of events proves a long failure only after this process has seen the endpoint fail for so long. */
 const OWN_EVIDENCE_MS = 3_600_000;
 
@@ -85,8 +85,8 @@ export class Breaker {
   }
 
   #delayProbe(nowMs: number): void {
-    const longestMs = Math.min(LONGEST_PROBE_MS, FIRST_PROBE_MS * 2 ** this.#probes);
-    this.probeAtMs = nowMs + longestMs * (LEAST_SHARE + (1 - LEAST_SHARE) * this.#options.random());
+    const longestMs = Math.min(MAX_PROBE_MS, FIRST_PROBE_MS * 2 ** this.#probes);
+    this.probeAtMs = nowMs + longestMs * (MIN_SHARE + (1 - MIN_SHARE) * this.#options.random());
   }
 
   /**

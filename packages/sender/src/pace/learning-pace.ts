@@ -7,7 +7,7 @@ import { InFlightCap } from './in-flight-cap.ts';
 const STREAK = 20;
 /** A refusal without a time pauses the endpoint so long; each further one in the same window twice as long. */
 const FIRST_PAUSE_MS = 1000;
-const LONGEST_PAUSE_MS = 60_000;
+const MAX_PAUSE_MS = 60_000;
 /** After so many failures in a row, the endpoint counts as unknown again. */
 const FAILURES = 5;
 
@@ -161,7 +161,7 @@ export class LearningPace {
   }
 
   #ownPauseMs(): number {
-    return Math.min(LONGEST_PAUSE_MS, FIRST_PAUSE_MS * 2 ** (this.#cuts - 1));
+    return Math.min(MAX_PAUSE_MS, FIRST_PAUSE_MS * 2 ** (this.#cuts - 1));
   }
 
   #heed(startedAtMs: number, hints: RateHints | undefined, nowMs: number): void {
@@ -176,7 +176,7 @@ const STEP = 100;
 const SMALL_AMOUNT = 100;
 const FINER = 20;
 /** No refusal lowers a rate below one request per second. */
-const LEAST_PER_SECOND = 1;
+const MIN_PER_SECOND = 1;
 
 /** The share of the set rate that is used: halved by refusals, raised by a tenth of the set rate by clean streaks. */
 export class RateShare {
@@ -206,7 +206,7 @@ export class RateShare {
   }
 
   #apply(thousandths: number): void {
-    const least = (WHOLE * LEAST_PER_SECOND) / perSecondOf(this.#set);
+    const least = (WHOLE * MIN_PER_SECOND) / perSecondOf(this.#set);
     this.#thousandths = Math.min(WHOLE, Math.max(thousandths, least));
     this.limit = this.isWhole ? this.#set : shareOf(this.#set, this.#thousandths);
   }

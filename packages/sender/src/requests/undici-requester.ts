@@ -28,7 +28,7 @@ export interface UndiciRequesterOptions {
 const CONNECT_TIMEOUT_MS = 10_000;
 // Idle connections take a socket each, and 100,000 endpoints must not keep them all.
 const KEEP_ALIVE_MS = 4000;
-const MOST_KEEP_ALIVE_MS = 10_000;
+const MAX_KEEP_ALIVE_MS = 10_000;
 const MAX_HEADER_BYTES = 16_384;
 
 /** Makes requests with undici: connections are kept for a few seconds, redirects are not followed. */
@@ -38,7 +38,7 @@ export function undiciRequester(options: UndiciRequesterOptions): Requester {
   const agent = new Agent({
     connect: guardedConnector(resolve, isAllowed, CONNECT_TIMEOUT_MS),
     keepAliveTimeout: keepAliveMs,
-    keepAliveMaxTimeout: MOST_KEEP_ALIVE_MS,
+    keepAliveMaxTimeout: MAX_KEEP_ALIVE_MS,
     maxHeaderSize: MAX_HEADER_BYTES,
     // The signal ends an attempt, so undici needs no timers for it.
     headersTimeout: 0,

@@ -1,5 +1,5 @@
-import type { ActiveSenderAlarm, SenderAlarmEvent } from '@webhook-backpressure/observe';
-import type { SenderAlarmSettings } from '@webhook-backpressure/core';
+import type { ActiveOutboxAlarm, OutboxAlarmEvent } from '@webhook-backpressure/observe';
+import type { OutboxAlarmSettings } from '@webhook-backpressure/core';
 import {
   ENDPOINT_ALARM_RULES,
   type EndpointAlarmRule,
@@ -8,7 +8,7 @@ import {
 } from '@webhook-backpressure/core/extend';
 
 /** How many endpoints have the same alarm. After a failure of something that all need, more would be noise. */
-const MOST_RAISED = 100;
+const MAX_RAISED = 100;
 
 interface Raised {
   readonly atMs: number;
@@ -25,7 +25,7 @@ export interface EndpointReadings {
   reading(endpoint: string): EndpointReading;
 }
 
-type Changed = (event: SenderAlarmEvent) => void;
+type Changed = (event: OutboxAlarmEvent) => void;
 
 const OFF = 'This alarm was turned off, or its source was closed.';
 
@@ -44,11 +44,11 @@ export class EndpointAlarms {
   /** Judges all alarms, and reports changes. `settings`: false ends all alarms. */
   judge(
     readings: EndpointReadings,
-    settings: SenderAlarmSettings | false,
+    settings: OutboxAlarmSettings | false,
     nowMs: number,
     changed: Changed,
   ): void {
-    const changes: SenderAlarmEvent[] = [];
+    const changes: OutboxAlarmEvent[] = [];
     this.#clear(readings, settings, changes);
     if (settings !== false) {
       readings.forEachReading((endpoint, reading) => {
@@ -59,7 +59,7 @@ export class EndpointAlarms {
     for (const change of changes) changed(change);
   }
 
-  read(nowMs: number): ActiveSenderAlarm[] {
+  read(nowMs: number): ActiveOutboxAlarm[] {
     return [...this.#raised].flatMap(([{ code }, raised]) =>
       Array.from(raised, ([endpoint, { atMs, value, threshold, message }]) => {
         return { code, sinceMs: nowMs - atMs, value, threshold, message, help: helpOf(code), endpoint };
@@ -69,8 +69,8 @@ export class EndpointAlarms {
 
   #clear(
     readings: EndpointReadings,
-    settings: SenderAlarmSettings | false,
-    changes: SenderAlarmEvent[],
+    settings: OutboxAlarmSettings | false,
+    changes: OutboxAlarmEvent[],
   ): void {
     for (const [rule, raised] of this.#raised) {
       const threshold = settings === false ? false : settings[rule.option];
@@ -93,13 +93,13 @@ export class EndpointAlarms {
   #raise(
     endpoint: string,
     reading: EndpointReading,
-    settings: SenderAlarmSettings,
+    settings: OutboxAlarmSettings,
     nowMs: number,
-    changes: SenderAlarmEvent[],
+    changes: OutboxAlarmEvent[],
   ): void {
     for (const [rule, raised] of this.#raised) {
       const threshold = settings[rule.option];
-      if (threshold === false || raised.size >= MOST_RAISED) continue;
+      if (threshold === false || raised.size >= MAX_RAISED) continue;
       const value = rule.value(reading);
       if (value <= threshold || raised.has(endpoint) || rule.mayRaise?.(reading, settings) === false)
         continue;
@@ -111,10 +111,10 @@ export class EndpointAlarms {
 }
 
 function eventOf(
-  type: SenderAlarmEvent['type'],
+  type: OutboxAlarmEvent['type'],
   { code }: EndpointAlarmRule,
   { value, threshold, message }: Raised,
   endpoint: string,
-): SenderAlarmEvent {
+): OutboxAlarmEvent {
   return { type, code, value, threshold, message, help: helpOf(code), endpoint };
 }

@@ -1,6 +1,6 @@
-import type { ActiveSenderAlarm, EndpointWindow, SenderAlarmEvent } from '@webhook-backpressure/observe';
+import type { ActiveOutboxAlarm, EndpointWindow, OutboxAlarmEvent } from '@webhook-backpressure/observe';
 import { Alarm as Timer, type Clock } from '@webhook-backpressure/base';
-import type { SenderAlarmSettings } from '@webhook-backpressure/core';
+import type { OutboxAlarmSettings } from '@webhook-backpressure/core';
 import {
   AlarmWatch,
   BusiestNames,
@@ -14,9 +14,9 @@ import {
 import { EndpointAlarms, type EndpointReadings } from './endpoint-alarms.ts';
 
 /** How many endpoints have figures. */
-const MOST_ENDPOINTS = 1000;
+const MAX_ENDPOINTS = 1000;
 /** The timer waits at least this long. */
-const LEAST_MS = 1;
+const MIN_MS = 1;
 
 /** The meaning of the counts of a window here: their names are those of an intake. */
 const OWN_COUNTS = {
@@ -42,12 +42,12 @@ const NO_WINDOW: EndpointWindow = {
 };
 
 /** A sender, as its monitor sees it. */
-export interface MonitoredSender {
+export interface MonitoredOutbox {
   readonly clock: Clock;
   /** The monotonic clock. */
   readonly now: () => number;
   readonly listeners: { readonly any: boolean };
-  readonly settings: SenderAlarmSettings | false;
+  readonly settings: OutboxAlarmSettings | false;
   /** How many events are unfinished. */
   readonly depth: () => number;
   /** How long calls of the store have been failing; 0 if they work. */
@@ -56,7 +56,7 @@ export interface MonitoredSender {
   readonly queuedOf: (endpoint: string) => number;
   /** Calls back for each endpoint that has queued events, with their number. */
   readonly forEachQueued: (action: (endpoint: string, queued: number) => void) => void;
-  readonly emit: (nowMs: number, event: SenderAlarmEvent) => void;
+  readonly emit: (nowMs: number, event: OutboxAlarmEvent) => void;
 }
 
 /**
@@ -64,17 +64,17 @@ export interface MonitoredSender {
  * while there are listeners, every 5 s as long as there are events, or a raised alarm that ends by the passage of time. The
  * timer keeps no process alive. Every call but a read is O(log n).
  */
-export class SenderMonitor implements EndpointReadings {
-  readonly #of: MonitoredSender;
+export class OutboxMonitor implements EndpointReadings {
+  readonly #of: MonitoredOutbox;
   readonly #all = new SlicedFigures();
-  readonly #endpoints = new BusiestNames(MOST_ENDPOINTS);
+  readonly #endpoints = new BusiestNames(MAX_ENDPOINTS);
   readonly #slices: SliceClock;
   readonly #watch = new AlarmWatch();
   readonly #endpointAlarms = new EndpointAlarms();
   readonly #timer: Timer;
   #hasEnded = false;
 
-  constructor(of: MonitoredSender, nowMs: number) {
+  constructor(of: MonitoredOutbox, nowMs: number) {
     this.#of = of;
     this.#slices = new SliceClock([this.#all, this.#endpoints], nowMs);
     this.#timer = new Timer(of.clock, () => {
@@ -151,11 +151,11 @@ export class SenderMonitor implements EndpointReadings {
       if (attempts > 0) found.push({ endpoint, attempts });
     });
     found.sort((a, b) => b.attempts - a.attempts);
-    return found.slice(0, MOST_ENDPOINTS).map(({ endpoint }) => endpoint);
+    return found.slice(0, MAX_ENDPOINTS).map(({ endpoint }) => endpoint);
   }
 
   /** The raised alarms, which are judged first. */
-  alarms(nowMs: number): ActiveSenderAlarm[] {
+  alarms(nowMs: number): ActiveOutboxAlarm[] {
     this.#judge(nowMs);
     return [
       ...this.#watch.read(nowMs).map((alarm) => ({ ...alarm, endpoint: undefined })),
@@ -215,7 +215,7 @@ export class SenderMonitor implements EndpointReadings {
   #wake(nowMs: number): void {
     if (this.#hasEnded || this.#of.settings === false || !this.#of.listeners.any) return;
     // A rest of 1e-12 ms is lost when it is added to the time: the timer would be due again at the same time, forever.
-    this.#timer.set(nowMs, Math.max(LEAST_MS, this.#slices.leftMs(nowMs)));
+    this.#timer.set(nowMs, Math.max(MIN_MS, this.#slices.leftMs(nowMs)));
   }
 }
 

@@ -1,14 +1,14 @@
-import type { SenderEvent, SenderTotals } from '@webhook-backpressure/observe';
+import type { OutboxEvent, OutboxTotals } from '@webhook-backpressure/observe';
 import { type EventBody, Listeners } from '@webhook-backpressure/core/extend';
 import { ProcessWarnings, withCode } from '@webhook-backpressure/inbox/store';
-import type { SenderMonitor } from './sender-monitor.ts';
+import type { OutboxMonitor } from './sender-monitor.ts';
 
 /** The totals, writable. */
-type Running = { -readonly [K in keyof SenderTotals]: number };
+type Running = { -readonly [K in keyof OutboxTotals]: number };
 
 /** Counts events, and reports them to the listeners. */
-export class SenderReport {
-  readonly listeners: Listeners<SenderEvent> = new Listeners<SenderEvent>();
+export class OutboxReport {
+  readonly listeners: Listeners<OutboxEvent> = new Listeners<OutboxEvent>();
   readonly totals: Running = {
     accepted: 0,
     duplicate: 0,
@@ -29,7 +29,7 @@ export class SenderReport {
     storeFailures: 0,
   };
   /** Null until someone looks: the figures of windows and the alarms cost something. */
-  monitor: SenderMonitor | null = null;
+  monitor: OutboxMonitor | null = null;
   readonly #now: () => number;
   readonly #warnings: ProcessWarnings = ProcessWarnings.ofSender(() => this.listeners.anyReporting);
 
@@ -38,14 +38,14 @@ export class SenderReport {
   }
 
   /** Where many events happen, ask `listeners.any` before you create one. */
-  emit(event: EventBody<SenderEvent>): void {
+  emit(event: EventBody<OutboxEvent>): void {
     if (event.type === 'store-failed') this.monitor?.moved(this.#now());
     if (this.listeners.any) this.listeners.emit(this.#now(), event);
     if (!this.listeners.anyReporting) this.#warn(event);
   }
 
   /** Errors are left out: they may quote a URL or a secret. */
-  #warn(event: EventBody<SenderEvent>): void {
+  #warn(event: EventBody<OutboxEvent>): void {
     if (event.type === 'dead') {
       const { status } = event;
       const why = status === undefined ? '' : ` The answer was HTTP ${String(status)}.`;

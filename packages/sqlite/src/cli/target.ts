@@ -10,8 +10,8 @@ import type { Connection } from '../connection/connection.ts';
 import { isAlive } from '../file/owner-lock.ts';
 import { isRemembered } from '../finished/completed-ids.ts';
 import { forgetId, getCompleted, listCompleted, replay } from '../finished/completed.ts';
-import { getShelved, listShelved, purge } from '../finished/dead-letters.ts';
-import { countFinished, KEPT, putBack, SHELF } from '../finished/finished.ts';
+import { getDeadLetter, listDeadLetters, purge } from '../finished/dead-letters.ts';
+import { countFinished, KEPT, putBack, DEAD_LETTERS } from '../finished/finished.ts';
 import { settle } from '../options.ts';
 import { getPending, keysOf, listPending } from '../queue/pending.ts';
 import { changeInboxFile, readInboxFile } from '../store/inbox-file.ts';
@@ -60,10 +60,10 @@ function toolStore(connection: Connection): ToolStore {
   return {
     place: { name: 'file', value: connection.path },
     stats: () => readStats(connection),
-    listShelved: (page) => listShelved(connection, page),
-    getShelved: (id, scope) => getShelved(connection, id, scope),
-    countShelved: (id, scope) => countFinished(connection, SHELF, id, scope),
-    redrive: (id, which) => putBack(connection, SHELF, id, which),
+    listDeadLetters: (page) => listDeadLetters(connection, page),
+    getDeadLetter: (id, scope) => getDeadLetter(connection, id, scope),
+    countDeadLetters: (id, scope) => countFinished(connection, DEAD_LETTERS, id, scope),
+    redrive: (id, which) => putBack(connection, DEAD_LETTERS, id, which),
     purge: (id, which) => purge(connection, id, which),
     listPending: (query) => listPending(connection, query),
     getPending: (ref, nowMs) => getPending(connection, ref, nowMs),

@@ -14,8 +14,8 @@ const SHORTENED = 0.1;
 
 /** The poll interval as a share of a commit. SQLite's own pauses of up to 100 ms miss the gaps between commits. */
 const POLL_PER_COMMIT = 1 / 8;
-const LEAST_POLL_MS = 0.2;
-const MOST_POLL_MS = 2;
+const MIN_POLL_MS = 0.2;
+const MAX_POLL_MS = 2;
 /** After a commit, this process leaves the lock to others for so many poll intervals, while others use the file. */
 const YIELD_POLLS = 2;
 /** Others use the file if they have committed within this time. */
@@ -65,7 +65,7 @@ export class LockWait {
    * so later calls wait less until one gets the lock.
    */
   acquire<T>(begin: () => T): T {
-    const yieldMs = Math.min(this.#yieldUntil - this.#now(), YIELD_POLLS * MOST_POLL_MS);
+    const yieldMs = Math.min(this.#yieldUntil - this.#now(), YIELD_POLLS * MAX_POLL_MS);
     if (yieldMs > 0) this.#sleep(yieldMs);
     try {
       const result = this.retryWhileLocked(begin, this.ms);
@@ -99,6 +99,6 @@ export class LockWait {
   }
 
   get #pollMs(): number {
-    return Math.min(MOST_POLL_MS, Math.max(LEAST_POLL_MS, this.#commitMs * POLL_PER_COMMIT));
+    return Math.min(MAX_POLL_MS, Math.max(MIN_POLL_MS, this.#commitMs * POLL_PER_COMMIT));
   }
 }

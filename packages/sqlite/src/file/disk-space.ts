@@ -8,15 +8,15 @@ import { lockedByReader } from '../connection/sqlite-errors.ts';
  * at half of that.
  */
 const WAL_SHARE = 1 / 16;
-const LEAST_WAL_BYTES = 256 * 1024;
-const MOST_WAL_BYTES = 8 * 1024 * 1024;
+const MIN_WAL_BYTES = 256 * 1024;
+const MAX_WAL_BYTES = 8 * 1024 * 1024;
 /** The header of a page in the -wal file. */
 const FRAME_BYTES = 24;
 /** The space that a delivery may need in addition when it is completed or dead-lettered. */
 const BYTES_PER_DELIVERY = 2048;
 /** The length of an error in the dead-letter queue when space is scarce. */
 const SCARCE_CHARACTERS = 100;
-const LEAST_FILE_BYTES = 65_536;
+const MIN_FILE_BYTES = 65_536;
 /** Index pages written for each stored delivery. */
 const BYTES_PER_PUT = 32_768;
 /** While space is plentiful, it is not checked each time. Other programs may use the disk as well. */
@@ -51,7 +51,7 @@ export class DiskSpace {
     this.#maxWalBytes = maxWalBytes;
     [this.#pageBytes] = connection.get('PRAGMA page_size') as [number];
     const { size } = diskOf(this.#file);
-    this.#walBytes = Math.min(MOST_WAL_BYTES, Math.max(LEAST_WAL_BYTES, size * WAL_SHARE));
+    this.#walBytes = Math.min(MAX_WAL_BYTES, Math.max(MIN_WAL_BYTES, size * WAL_SHARE));
     const frames = Math.floor(this.#walBytes / 2 / (this.#pageBytes + FRAME_BYTES));
     connection.execute(`PRAGMA wal_autocheckpoint = ${String(frames)}`);
   }
@@ -94,7 +94,7 @@ export class DiskSpace {
     // Pages that are only in the -wal file need space in the database when they are moved there.
     const unmoved = Math.max(0, pages * this.#pageBytes - sizeOf(this.#file));
     const wal = Math.max(0, this.#walBytes + written - sizeOf(`${this.#file}-wal`));
-    const kept = LEAST_FILE_BYTES + depth * BYTES_PER_DELIVERY;
+    const kept = MIN_FILE_BYTES + depth * BYTES_PER_DELIVERY;
     const file = Math.max(0, kept + written - freePages * this.#pageBytes);
     return { free, needed: unmoved + wal + file };
   }

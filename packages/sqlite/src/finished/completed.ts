@@ -4,7 +4,7 @@ import type {
   MovedDelivery,
   PageQuery,
   Portion,
-  ShelfScope,
+  DeadLetterFilter,
   StoredCompleted,
   StoredPage,
 } from '@webhook-backpressure/inbox';
@@ -65,7 +65,7 @@ export function listCompleted(
 export function getCompleted(
   connection: Connection,
   id: string,
-  scope: ShelfScope,
+  scope: DeadLetterFilter,
 ): StoredCompleted | undefined {
   const columns = `t.attempts, t.completed_ms, ${CONTENTS}`;
   const rows = oldest(connection, KEPT, columns, id, scope, ['DESC LIMIT 1', []]);

@@ -1,8 +1,8 @@
 import type {
   ListedDelivery,
   MovedDelivery,
-  ShelfScope,
-  ShelvedDelivery,
+  DeadLetterFilter,
+  StoredDeadLetter,
   StoredDelivery,
 } from '@webhook-backpressure/inbox';
 import type { Connection } from '../connection/connection.ts';
@@ -16,43 +16,38 @@ import {
   type FactsRow,
 } from '../tables/contents.ts';
 import { counted } from '../tables/totals.ts';
-import { chosen, oldest, remove, SHELF, type Which } from './finished.ts';
+import { chosen, oldest, remove, DEAD_LETTERS, type Which } from './finished.ts';
 
-type ShelvingRow = readonly [
-  attempts: number,
-  reason: 'dead' | 'overflow',
-  error: string,
-  shelvedAtMs: number,
-];
+type DeathRow = readonly [attempts: number, reason: 'dead' | 'overflow', error: string, deadAtMs: number];
 
-const SHELVING = 't.attempts, t.reason, t.error, t.shelved_ms';
+const DEATH = 't.attempts, t.reason, t.error, t.shelved_ms';
 
-export function listShelved(
+export function listDeadLetters(
   connection: Connection,
-  page: ShelfScope & { readonly limit: number; readonly offset: number },
+  page: DeadLetterFilter & { readonly limit: number; readonly offset: number },
 ): readonly ListedDelivery[] {
-  const columns = `${SHELVING}, length(c.body), ${FACTS}`;
+  const columns = `${DEATH}, length(c.body), ${FACTS}`;
   const end = ['LIMIT ? OFFSET ?', [page.limit, page.offset]] as const;
-  const rows = oldest(connection, SHELF, columns, null, page, end);
-  return (rows as [...ShelvingRow, number, ...FactsRow][]).map(
-    ([attempts, reason, error, shelvedAtMs, bodyBytes, ...facts]) => ({
+  const rows = oldest(connection, DEAD_LETTERS, columns, null, page, end);
+  return (rows as [...DeathRow, number, ...FactsRow][]).map(
+    ([attempts, reason, error, deadAtMs, bodyBytes, ...facts]) => ({
       ...factsOf(facts),
       bodyBytes,
-      ...shelvingOf([attempts, reason, error, shelvedAtMs]),
+      ...deathOf([attempts, reason, error, deadAtMs]),
     }),
   );
 }
 
-export function getShelved(
+export function getDeadLetter(
   connection: Connection,
   id: string,
-  scope: ShelfScope,
-): ShelvedDelivery | undefined {
-  const rows = oldest(connection, SHELF, `${SHELVING}, ${CONTENTS}`, id, scope, ['LIMIT 1', []]);
-  const [row] = rows as [...ShelvingRow, ...ContentsRow][];
+  scope: DeadLetterFilter,
+): StoredDeadLetter | undefined {
+  const rows = oldest(connection, DEAD_LETTERS, `${DEATH}, ${CONTENTS}`, id, scope, ['LIMIT 1', []]);
+  const [row] = rows as [...DeathRow, ...ContentsRow][];
   if (row === undefined) return undefined;
-  const [attempts, reason, error, shelvedAtMs, ...contents] = row;
-  return { ...deliveryOf(contents), ...shelvingOf([attempts, reason, error, shelvedAtMs]) };
+  const [attempts, reason, error, deadAtMs, ...contents] = row;
+  return { ...deliveryOf(contents), ...deathOf([attempts, reason, error, deadAtMs]) };
 }
 
 export function purge(
@@ -62,15 +57,15 @@ export function purge(
 ): readonly MovedDelivery[] {
   const { beforeMs = Infinity } = which;
   return counted(connection, (changes) =>
-    chosen(connection, SHELF, id, which)
-      .filter(([, , , , shelvedAtMs]) => shelvedAtMs < beforeMs)
-      .map((row) => remove(connection, SHELF, row, changes)),
+    chosen(connection, DEAD_LETTERS, id, which)
+      .filter(([, , , , deadAtMs]) => deadAtMs < beforeMs)
+      .map((row) => remove(connection, DEAD_LETTERS, row, changes)),
   );
 }
 
-function shelvingOf([attempts, reason, error, shelvedAtMs]: ShelvingRow): Omit<
-  ShelvedDelivery,
+function deathOf([attempts, reason, error, deadAtMs]: DeathRow): Omit<
+  StoredDeadLetter,
   keyof StoredDelivery
 > {
-  return { attempts, reason, error: decodeText(error), shelvedAtMs };
+  return { attempts, reason, error: decodeText(error), deadAtMs };
 }

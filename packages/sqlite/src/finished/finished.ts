@@ -1,4 +1,4 @@
-import type { Counted, MovedDelivery, Portion, ShelfScope } from '@webhook-backpressure/inbox';
+import type { Counted, MovedDelivery, Portion, DeadLetterFilter } from '@webhook-backpressure/inbox';
 import type { Connection } from '../connection/connection.ts';
 import type { Value } from '../connection/drivers.ts';
 import { decodeText, encodeText } from '../tables/contents.ts';
@@ -12,16 +12,16 @@ export interface FinishedTable {
   readonly position: string;
   readonly order: string;
   /** The column of the totals that has the number of rows. */
-  readonly total: 'shelved' | 'kept';
-  readonly totalBytes: 'shelvedBytes' | 'keptBytes';
+  readonly total: 'deadLetters' | 'kept';
+  readonly totalBytes: 'deadLetterBytes' | 'keptBytes';
 }
 
-export const SHELF: FinishedTable = {
+export const DEAD_LETTERS: FinishedTable = {
   name: 'shelf',
   position: 'shelved_ms',
   order: 't.shelved_ms, t.seq',
-  total: 'shelved',
-  totalBytes: 'shelvedBytes',
+  total: 'deadLetters',
+  totalBytes: 'deadLetterBytes',
 };
 export const KEPT: FinishedTable = {
   name: 'kept',
@@ -32,7 +32,7 @@ export const KEPT: FinishedTable = {
 };
 
 /** Which deliveries one call moves or removes. */
-export interface Which extends ShelfScope, Portion {
+export interface Which extends DeadLetterFilter, Portion {
   /** The position of the last one: later rows were added after the command. */
   readonly upTo?: number | undefined;
 }
@@ -53,7 +53,7 @@ export function oldest(
   { name, order }: FinishedTable,
   columns: string,
   id: string | null,
-  scope: ShelfScope,
+  scope: DeadLetterFilter,
   [end, values]: readonly [end: string, values: readonly Value[]],
 ): readonly unknown[] {
   const [where, scopeValues] = scopeOf(id, scope);
@@ -68,7 +68,7 @@ export function countFinished(
   connection: Connection,
   { name, total, position }: FinishedTable,
   id: string | null,
-  scope: ShelfScope,
+  scope: DeadLetterFilter,
 ): Counted {
   const [where, values] = scopeOf(id, scope);
   const join = values.length === 2 ? 'JOIN contents c ON c.seq = t.seq' : '';
@@ -160,7 +160,7 @@ function takeOut(
 /** The condition for all rows, those of a key, of an id, or of both. Each has an index. */
 function scopeOf(
   id: string | null,
-  { key }: ShelfScope,
+  { key }: DeadLetterFilter,
 ): readonly [where: string, values: readonly string[]] {
   if (key === undefined) return id === null ? ['', []] : ['WHERE t.id = ?', [encodeText(id)]];
   if (id === null) return ['WHERE t.key = ?', [encodeText(key)]];

@@ -152,8 +152,8 @@ function end(
         VALUES (?, ?, ?, 'dead', ?, ?, ?, ?)`,
         [seq, key, id, encodeText(disk.cutToFit(settlement.error)), settlement.attempt, nowMs, sum],
       );
-      changes.shelved += 1;
-      changes.shelvedBytes += bytes;
+      changes.deadLetters += 1;
+      changes.deadLetterBytes += bytes;
       break;
     case 'completed':
       if (settlement.keep) {

@@ -46,8 +46,8 @@ export function put(
             VALUES (?, ?, ?, 'overflow', '', 0, ?, ?)`,
             [seq, key, id, nowMs, sum],
           );
-          changes.shelved += 1;
-          changes.shelvedBytes += size;
+          changes.deadLetters += 1;
+          changes.deadLetterBytes += size;
         } else {
           connection.run(
             `INSERT INTO queue (seq, key, state, due_ms, attempts, strandings, received_ms, sum)
@@ -109,12 +109,12 @@ function hasRoom(
   bytes: number,
   before: Totals,
   changes: Totals,
-  { capacity, maxBytes, maxShelved, maxShelvedBytes }: StoreLimits,
+  { capacity, maxBytes, maxDeadLetters, maxDeadLetterBytes }: StoreLimits,
 ): boolean {
   if (!isOverflow)
     return before.depth + changes.depth + 1 <= capacity && before.bytes + changes.bytes + bytes <= maxBytes;
   return (
-    before.shelved + changes.shelved + 1 <= maxShelved &&
-    before.shelvedBytes + changes.shelvedBytes + bytes <= maxShelvedBytes
+    before.deadLetters + changes.deadLetters + 1 <= maxDeadLetters &&
+    before.deadLetterBytes + changes.deadLetterBytes + bytes <= maxDeadLetterBytes
   );
 }

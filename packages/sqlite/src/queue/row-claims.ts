@@ -91,7 +91,7 @@ export class RowClaims {
     );
     const [bytes] = this.#connection.get(BYTES, [seq]) as [number];
     this.#dequeue(row, bytes, nowMs, changes);
-    changes.shelvedBytes += bytes;
+    changes.deadLetterBytes += bytes;
   }
 
   /**
@@ -123,7 +123,7 @@ export class RowClaims {
     changes.depth -= 1;
     changes.drained += 1;
     changes.bytes -= bytes;
-    changes.shelved += 1;
+    changes.deadLetters += 1;
     leaveOrder(this.#connection, seq, key, nowMs);
   }
 

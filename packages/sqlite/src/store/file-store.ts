@@ -6,8 +6,8 @@ import { FileIdentity } from '../file/file-identity.ts';
 import { removeLock, type OwnerLock } from '../file/owner-lock.ts';
 import { forget } from '../finished/completed-ids.ts';
 import { dropCompleted, forgetId, getCompleted, listCompleted, replay } from '../finished/completed.ts';
-import { getShelved, listShelved, purge } from '../finished/dead-letters.ts';
-import { countFinished, KEPT, putBack, SHELF } from '../finished/finished.ts';
+import { getDeadLetter, listDeadLetters, purge } from '../finished/dead-letters.ts';
+import { countFinished, KEPT, putBack, DEAD_LETTERS } from '../finished/finished.ts';
 import type { Settings } from '../options.ts';
 import { hasten, renew, settle } from '../queue/claim-updates.ts';
 import { Claims } from '../queue/claims.ts';
@@ -70,10 +70,10 @@ export function fileStore(settings: Settings): FileStore {
     renew: (claims, lease) => renew(connection(), file().self, claims, lease),
     settle: (settlements, nowMs) => settle(connection(), file().disk, file().self, settlements, nowMs),
     hasten: (which) => hasten(connection(), which),
-    listShelved: (page) => listShelved(connection(), page),
-    getShelved: (id, scope) => getShelved(connection(), id, scope),
-    countShelved: (id, scope) => countFinished(connection(), SHELF, id, scope),
-    redrive: (id, which) => putBack(connection(), SHELF, id, which),
+    listDeadLetters: (page) => listDeadLetters(connection(), page),
+    getDeadLetter: (id, scope) => getDeadLetter(connection(), id, scope),
+    countDeadLetters: (id, scope) => countFinished(connection(), DEAD_LETTERS, id, scope),
+    redrive: (id, which) => putBack(connection(), DEAD_LETTERS, id, which),
     purge: (id, which) => purge(connection(), id, which),
     noteRoom: (room) => {
       noteRoom(connection(), room);

@@ -41,8 +41,8 @@ export function changeInboxFile(settings: Settings): Connection {
 
 /** How long a start waits for a lock: other processes may be starting, ending or recovering the -wal file. */
 const OPEN_MS = 30_000;
-const LEAST_PAUSE_MS = 5;
-const MOST_PAUSE_MS = 50;
+const MIN_PAUSE_MS = 5;
+const MAX_PAUSE_MS = 50;
 
 /** Calls `open` until no other process has the file locked. */
 export function retryWhileLocked<T>({ busyTimeoutMs }: Settings, open: () => T): T {
@@ -53,7 +53,7 @@ export function retryWhileLocked<T>({ busyTimeoutMs }: Settings, open: () => T):
     } catch (error) {
       if (!isLocked(error) || performance.now() >= endsAt) throw error;
     }
-    sleep(LEAST_PAUSE_MS + Math.random() * (MOST_PAUSE_MS - LEAST_PAUSE_MS));
+    sleep(MIN_PAUSE_MS + Math.random() * (MAX_PAUSE_MS - MIN_PAUSE_MS));
   }
 }
 

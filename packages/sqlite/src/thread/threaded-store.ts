@@ -33,9 +33,9 @@ export class ThreadedStore implements InboxStore {
   readonly resume: InboxStore['resume'] = this.#passed('resume');
   readonly depthByKey: InboxStore['depthByKey'] = this.#passed('depthByKey');
   readonly stats: InboxStore['stats'] = this.#passed('stats');
-  readonly listShelved: InboxStore['listShelved'] = this.#passed('listShelved');
-  readonly getShelved: InboxStore['getShelved'] = this.#passed('getShelved');
-  readonly countShelved: InboxStore['countShelved'] = this.#passed('countShelved');
+  readonly listDeadLetters: InboxStore['listDeadLetters'] = this.#passed('listDeadLetters');
+  readonly getDeadLetter: InboxStore['getDeadLetter'] = this.#passed('getDeadLetter');
+  readonly countDeadLetters: InboxStore['countDeadLetters'] = this.#passed('countDeadLetters');
   readonly redrive: InboxStore['redrive'] = this.#passed('redrive');
   readonly purge: InboxStore['purge'] = this.#passed('purge');
   readonly noteRoom: InboxStore['noteRoom'] = this.#passed('noteRoom');

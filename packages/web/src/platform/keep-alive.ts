@@ -58,7 +58,7 @@ export function keepAlive(waitUntil: WaitUntil | undefined): KeepAlive | undefin
 }
 
 /** No platform keeps a request longer after its response. */
-const LONGEST_MS = 15 * 60_000;
+const MAX_MS = 15 * 60_000;
 /** How often a further request keeps the process alive. Each of them reads the state of the inbox once a second. */
 const RENEWED_MS = 10_000;
 const renewed = shared('kept-inboxes', () => new WeakSet<Inbox>());
@@ -78,7 +78,7 @@ export function keepAliveForInbox(waitUntil: WaitUntil | undefined, inbox: Inbox
     aliveMs += PULSE_MS;
     const { depth, state } = inbox.snapshot();
     // Deliveries left when it closes are processed after the next start.
-    const isOver = depth === 0 || state === 'closed' || aliveMs >= LONGEST_MS;
+    const isOver = depth === 0 || state === 'closed' || aliveMs >= MAX_MS;
     if (isOver || aliveMs === RENEWED_MS) renewed.delete(inbox);
     if (!isOver) return;
     clearInterval(pulse);

@@ -18,7 +18,7 @@ describe('the dead-letter queue', () => {
     expect(await bench.inbox.deadLetters.redrive('a')).toBe(1);
     await turns();
     expect([bench.last.delivery.id, bench.last.attempt]).toEqual(['a', 1]);
-    expect(bench.inbox.snapshot()).toMatchObject({ depth: 1, shelved: 1 });
+    expect(bench.inbox.snapshot()).toMatchObject({ depth: 1, deadLetters: 1 });
     await bench.last.finish();
     expect(bench.inbox.snapshot()).toMatchObject({ depth: 0, bytes: 0, keys: 0 });
     expect(await bench.inbox.deadLetters.redrive('a')).toBe(0);
@@ -89,7 +89,11 @@ describe('the dead-letter queue', () => {
       id: 'a',
       key: 'default',
       sender: undefined,
-      ...{ method: 'POST', url: '/webhooks?shop=1', path: '/webhooks', params: {}, context: null },
+      method: 'POST',
+      url: '/webhooks?shop=1',
+      path: '/webhooks',
+      params: {},
+      context: null,
       headers: { 'webhook-id': 'a', 'x-one': '1' },
       receivedAt: new Date(START),
       bodyBytes: 10,
@@ -97,7 +101,7 @@ describe('the dead-letter queue', () => {
       attempts: 1,
       reason: 'dead',
       error: 'it failed',
-      shelvedAt: new Date(START),
+      deadAt: new Date(START),
     });
     expect((await bench.inbox.deadLetters.get('a'))?.text()).toBe('"12345678"');
   });

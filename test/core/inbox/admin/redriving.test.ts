@@ -19,18 +19,16 @@ async function over(
 ): Promise<{ readonly bench: InboxBench; readonly memory: MemoryState }> {
   const memory = new MemoryState();
   const filler = await opened({ store: () => new MemoryStore(memory), dispose: () => undefined });
-  const shelved = Array.from({ length: count }, (_, at) =>
+  const deadLetters = Array.from({ length: count }, (_, at) =>
     delivery(`old ${String(at)}`, { rawBody: new TextEncoder().encode(body) }),
   );
-  await put(filler, shelved, { isOverflow: true });
+  await put(filler, deadLetters, { isOverflow: true });
   const bench = new InboxBench({
-    ...{
-      store: new MemoryStore(memory),
-      capacity: 40,
-      highWaterMark: 0.75,
-      lowWaterMark: 0.5,
-      concurrency: 5,
-    },
+    store: new MemoryStore(memory),
+    capacity: 40,
+    highWaterMark: 0.75,
+    lowWaterMark: 0.5,
+    concurrency: 5,
     ...options,
   });
   await turns();
@@ -51,7 +49,7 @@ describe('redrive', () => {
       .redrive('all', { onProgress: (now) => progress.push(now) })
       .finally(() => (state.isDone = true));
     await bench.advance(1000);
-    expect(bench.inbox.snapshot()).toMatchObject({ depth: 20, state: 'accepting', shelved: 80 });
+    expect(bench.inbox.snapshot()).toMatchObject({ depth: 20, state: 'accepting', deadLetters: 80 });
     expect(progress.at(-1)).toEqual({ redriven: 20, remaining: 80, isWaiting: true });
     expect(bench.events).toContainEqual(
       expect.objectContaining({ type: 'redriving', redriven: 20, remaining: 80, isWaiting: true }),
@@ -75,7 +73,7 @@ describe('redrive', () => {
       bytes: 0,
       totals: { completed: 109, refused: {} },
     });
-    expect(memory.stats()).toMatchObject({ depth: 0, shelved: 0 });
+    expect(memory.stats()).toMatchObject({ depth: 0, deadLetters: 0 });
     expect(new Set(bench.calls.map((call) => call.delivery.id)).size).toBe(109);
   });
 
@@ -146,7 +144,7 @@ describe('redrive', () => {
     const redriving = bench.inbox.deadLetters.redrive('all');
     for (let at = 0; at < 40; at += 1) await bench.advance(300);
     expect(await redriving).toBe(30);
-    expect(bench.inbox.snapshot()).toMatchObject({ depth: 0, shelved: 30, totals: { dead: 30 } });
+    expect(bench.inbox.snapshot()).toMatchObject({ depth: 0, deadLetters: 30, totals: { dead: 30 } });
   });
 
   it('redrives no delivery twice when it is called twice, although all die again', async () => {
@@ -156,7 +154,7 @@ describe('redrive', () => {
     const both = Promise.all([deadLetters.redrive('all'), deadLetters.redrive('all')]);
     for (let at = 0; at < 10; at += 1) await bench.advance(300);
     expect((await both).reduce((sum, count) => sum + count)).toBe(10);
-    expect(bench.inbox.snapshot()).toMatchObject({ shelved: 10, totals: { started: 10, dead: 10 } });
+    expect(bench.inbox.snapshot()).toMatchObject({ deadLetters: 10, totals: { started: 10, dead: 10 } });
   });
 
   it('rejects a key that is undefined, because an absent one means every key', async () => {
@@ -167,7 +165,7 @@ describe('redrive', () => {
         'key must be a string if it is given',
       );
     await expect(bench.inbox.pause(undefined)).rejects.toThrow('key must be a string if it is given');
-    expect(bench.inbox.snapshot()).toMatchObject({ shelved: 3, isPaused: false });
+    expect(bench.inbox.snapshot()).toMatchObject({ deadLetters: 3, isPaused: false });
   });
 
   it('stops when its signal is aborted, and returns how many were redriven', async () => {
@@ -178,7 +176,7 @@ describe('redrive', () => {
     controller.abort();
     await bench.advance(300);
     expect(await redriving).toBe(20);
-    expect(memory.stats()).toMatchObject({ depth: 20, shelved: 80 });
+    expect(memory.stats()).toMatchObject({ depth: 20, deadLetters: 80 });
     expect(await bench.inbox.deadLetters.redrive('all', { signal: controller.signal })).toBe(0);
   });
 
@@ -190,7 +188,7 @@ describe('redrive', () => {
     await bench.advance(0);
     await closing;
     expect(await redriving).toBe(20);
-    expect(memory.stats()).toMatchObject({ depth: 20, shelved: 80, inFlight: 0 });
+    expect(memory.stats()).toMatchObject({ depth: 20, deadLetters: 80, inFlight: 0 });
     const next = new InboxBench({ store: new MemoryStore(memory), concurrency: 200 });
     const going = next.inbox.deadLetters.redrive('all');
     await next.advance(300);

@@ -60,7 +60,11 @@ describe('an inbox that encrypts', () => {
     expect(stored).toHaveLength(1);
     const [one] = stored as [StoredDelivery];
     expect(one).toMatchObject({
-      ...{ id: 'a', key: 'shop', sealedBy: 'k-1', context: null, headers: {} },
+      id: 'a',
+      key: 'shop',
+      sealedBy: 'k-1',
+      context: null,
+      headers: {},
       request: { method: '', url: '', params: {} },
     });
     expect(Buffer.from(one.rawBody).toString('latin1')).not.toMatch(/geheim|4242|token/);
@@ -78,8 +82,12 @@ describe('an inbox that encrypts', () => {
     await bench.deliver('a', BODY, HEADERS, { url: '/hooks?x', params: { t: 'b' } });
     await begun(bench);
     const expected = {
-      ...{ method: 'POST', url: '/hooks?x', path: '/hooks', params: { t: 'b' } },
-      ...{ context: { tenant: 'geheim' }, headers: { 'webhook-id': 'a', 'x-token': 'geheim' } },
+      method: 'POST',
+      url: '/hooks?x',
+      path: '/hooks',
+      params: { t: 'b' },
+      context: { tenant: 'geheim' },
+      headers: { 'webhook-id': 'a', 'x-token': 'geheim' },
     };
     expect(bench.last.delivery).toMatchObject(expected);
     expect(bench.last.delivery.text()).toBe(BODY);

@@ -40,7 +40,7 @@ describe('workers without the key of a delivery', () => {
   it('use up none of its attempts, and report no outage', async () => {
     const without = bench();
     for (let at = 0; at < 60; at += 1) await without.advance(1000);
-    expect(state.stats()).toMatchObject({ shelved: 0, depth: 12 });
+    expect(state.stats()).toMatchObject({ deadLetters: 0, depth: 12 });
     const failed = without.events.filter((event) => event.type === 'failed');
     expect(failed.length).toBeGreaterThan(12 * 20);
     expect(
@@ -76,16 +76,16 @@ describe('workers without the key of a delivery', () => {
 
   it('use up its attempts after three days, since the key may be gone for ever', async () => {
     const without = bench({}, START + 3 * DAY_MS);
-    for (let at = 0; at < 200 && state.stats().shelved < 12; at += 1) await without.advance(1000);
-    expect(state.stats()).toMatchObject({ shelved: 12, depth: 0 });
+    for (let at = 0; at < 200 && state.stats().deadLetters < 12; at += 1) await without.advance(1000);
+    expect(state.stats()).toMatchObject({ deadLetters: 12, depth: 0 });
     expect(without.told('outage')).toEqual([]);
     await closed(without);
   });
 
   it('count an attempt whose stored data has changed', async () => {
     const without = bench({ encrypt: { keys: { new: randomBytes(32) } } });
-    for (let at = 0; at < 60 && state.stats().shelved < 12; at += 1) await without.advance(1000);
-    expect(state.stats()).toMatchObject({ shelved: 12, depth: 0 });
+    for (let at = 0; at < 60 && state.stats().deadLetters < 12; at += 1) await without.advance(1000);
+    expect(state.stats()).toMatchObject({ deadLetters: 12, depth: 0 });
     await closed(without);
   });
 });

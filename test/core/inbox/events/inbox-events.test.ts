@@ -24,8 +24,12 @@ function secondsOf({ headers }: InboxAnswer): number {
 describe('the events of an inbox', () => {
   it('name the sender of a delivery, whatever its key is', async () => {
     const bench = new InboxBench({
-      ...{ senders: [shop], keyGenerator: () => 'tenant 7', concurrency: 1 },
-      ...{ capacity: 2, maxHandlingMs: 1000, retry: { attempts: 2, firstDelayMs: 0, maxDelayMs: 0 } },
+      senders: [shop],
+      keyGenerator: () => 'tenant 7',
+      concurrency: 1,
+      capacity: 2,
+      maxHandlingMs: 1000,
+      retry: { attempts: 2, firstDelayMs: 0, maxDelayMs: 0 },
     });
     await bench.deliver('a', '{}', FROM_SHOP);
     await bench.deliver('a', '{}', FROM_SHOP);
@@ -57,7 +61,8 @@ describe('the events of an inbox', () => {
 
   it('say how long a handler took that failed, was overdue, or was not called', async () => {
     const bench = new InboxBench({
-      ...{ concurrency: 1, maxHandlingMs: 1000 },
+      concurrency: 1,
+      maxHandlingMs: 1000,
       retry: { attempts: 2, firstDelayMs: 200, maxDelayMs: 200 },
     });
     await bench.deliver('a');
@@ -158,7 +163,8 @@ describe('the snapshot of an inbox', () => {
     const { arrivals, stored, duplicate, tooLarge, refused, refusedByStatus } = totals;
     const none = { shedding: 0, full: 0, wait: 0, displaced: 0, pressure: 0, shed: 0, closing: 0 };
     expect({ arrivals, stored, duplicate, tooLarge }).toEqual({
-      ...{ arrivals: 5, stored: 1 },
+      arrivals: 5,
+      stored: 1,
       duplicate: 0,
       tooLarge: 1,
     });

@@ -96,7 +96,8 @@ describe('an inbox that sheds', () => {
   it('ends the failures of refusals before the key was known, too', async () => {
     let isPressed = true;
     const bench = new InboxBench({
-      ...{ concurrency: 1, senders: [shopOf({ inARow: 8 })] },
+      concurrency: 1,
+      senders: [shopOf({ inARow: 8 })],
       keyGenerator: () => 'tenant',
       pressure: () => isPressed,
     });

@@ -27,7 +27,11 @@ function exchange(): ReceiverExchange {
   const now = (): number => clock.now();
   const refusals = { learn, state: () => null, news: () => undefined, delivered: vi.fn(), leave: vi.fn() };
   const one = new ReceiverExchange({
-    ...{ registry, clock, now, scheduler: new Scheduler(clock, now), random: () => 0.5 },
+    registry,
+    clock,
+    now,
+    scheduler: new Scheduler(clock, now),
+    random: () => 0.5,
     join: () => refusals as unknown as RefusalExchange,
     isShared: () => isShared,
   });

@@ -9,7 +9,9 @@ type Cause = readonly [reason: RefusalReason, cause: (headers: Headers) => Promi
 const SENDERS = ([429, 503] as const).map((status) => ({
   name: `retries after ${String(status)}`,
   match: { header: 'x-status', value: String(status) },
-  ...{ status, source: 'https://example.org', verifiedAt: '2026-11-22' },
+  status,
+  source: 'https://example.org',
+  verifiedAt: '2026-11-22',
 }));
 
 /** More than half of what all bodies together may take. */
@@ -62,7 +64,8 @@ const CAUSES: Record<string, Cause> = {
       const one = bench({ maxBodyBytes: BODY.byteLength });
       const receive = (): Promise<InboxAnswer | null> =>
         one.inbox.receive({
-          ...{ headers, hint: 'Do not.' },
+          headers,
+          hint: 'Do not.',
           read: (body) => (body.add(BODY) ? new Promise(() => undefined) : Promise.resolve('whole')),
         });
       void receive();

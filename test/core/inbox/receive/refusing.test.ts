@@ -170,7 +170,7 @@ describe("overflow: 'dead-letter'", () => {
   });
 
   it('refuses deliveries when the dead-letter queue is full too', async () => {
-    const bench = new InboxBench({ capacity: 4, maxShelved: 4, concurrency: 1, overflow: 'dead-letter' });
+    const bench = new InboxBench({ capacity: 4, maxDeadLetters: 4, concurrency: 1, overflow: 'dead-letter' });
     await fill(bench, 8);
     expect(reasonOf(await bench.deliver('more'))).toBe('full');
     expect(bench.inbox.snapshot().depth).toBe(4);

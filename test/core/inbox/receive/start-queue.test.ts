@@ -77,7 +77,8 @@ describe('a delivery that arrives while the store opens for the first time', () 
     const { bench, open } = startingBench();
     let reads = 0;
     const request: InboxRequest = {
-      ...{ headers: {}, hint: '' },
+      headers: {},
+      hint: '',
       read: () => {
         reads += 1;
         return Promise.resolve('whole');

@@ -120,7 +120,7 @@ describe('a receiver without workers', () => {
     tier.addWorker(() => 10, { process: fail });
     await tier.send(receiver, 'a');
     await tier.pass(6000, 500);
-    expect(receiver.snapshot()).toMatchObject({ depth: 0, shelved: 1 });
+    expect(receiver.snapshot()).toMatchObject({ depth: 0, deadLetters: 1 });
     expect(await receiver.deadLetters.redrive('a')).toBe(1);
   });
 });
@@ -148,12 +148,12 @@ describe('workers without a receiver', () => {
 
   it('delete old data, however many workers there are, and each dead letter once', async () => {
     const receiver = tier.addReceiver();
-    for (let at = 0; at < 3; at += 1) tier.addWorker(() => 0, { process: fail, maxShelvedAgeMs: 60_000 });
+    for (let at = 0; at < 3; at += 1) tier.addWorker(() => 0, { process: fail, maxDeadLetterAgeMs: 60_000 });
     for (let at = 0; at < 30; at += 1) await tier.send(receiver);
     await tier.pass(6000, 500);
-    expect(receiver.snapshot().shelved).toBe(30);
+    expect(receiver.snapshot().deadLetters).toBe(30);
     await tier.pass(3_700_000, 5000);
-    expect(receiver.snapshot().shelved).toBe(0);
+    expect(receiver.snapshot().deadLetters).toBe(0);
     const discarded = tier.events.flatMap((event) => (event.type === 'discarded' ? [event.id] : []));
     expect([discarded.length, new Set(discarded).size]).toEqual([30, 30]);
   });

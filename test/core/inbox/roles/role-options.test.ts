@@ -34,7 +34,7 @@ const WORKING = [
   'drainRate',
   'maxConcurrencyPerKey',
   'maxHandlingMs',
-].concat(['retry', 'retentionMs', 'maxRemembered', 'maxShelvedAgeMs', 'keepCompletedMs', 'maxKeptBytes']);
+].concat(['retry', 'retentionMs', 'maxRemembered', 'maxDeadLetterAgeMs', 'keepCompletedMs', 'maxKeptBytes']);
 
 /** A store that only receives. */
 function receivingStore(): ReceivingStore {

@@ -55,7 +55,9 @@ export class Tier {
     const store = options.store ?? this.store();
     if (isInRegistry) Object.assign(store, { registry: this.#registry });
     const inbox = createInbox({
-      ...{ ...this.#common, store, verify: false, random: this.#random() },
+      ...this.#common,
+      verify: false,
+      random: this.#random(),
       ...options,
       store,
     });
@@ -67,7 +69,10 @@ export class Tier {
   /** A receiver with workers, whose handlers never end. */
   addBoth(options: Partial<InboxOptions> = {}): Inbox {
     const inbox = createInbox({
-      ...{ ...this.#common, store: this.store(), verify: false, random: this.#random() },
+      ...this.#common,
+      store: this.store(),
+      verify: false,
+      random: this.#random(),
       process: () => new Promise(() => undefined),
       ...options,
     });
@@ -78,7 +83,9 @@ export class Tier {
   /** Workers whose handlers take `handlingMs`. */
   addWorker(handlingMs: () => number, options: Partial<WorkerOptions> = {}): Inbox {
     const worker = createWorker({
-      ...{ ...this.#common, store: this.store(), random: this.#random() },
+      ...this.#common,
+      store: this.store(),
+      random: this.#random(),
       process: () =>
         new Promise((resolve) => {
           this.clock.setTimeout(() => {

@@ -95,8 +95,11 @@ describe('the events of a store', () => {
     const { store, cause } = watchedStore();
     const warn = vi.spyOn(process, 'emitWarning').mockImplementation(() => undefined);
     createInbox({
-      ...{ store, process: () => undefined, verify: false },
-      ...{ clock: manualClock(), wallClock: () => START },
+      store,
+      process: () => undefined,
+      verify: false,
+      clock: manualClock(),
+      wallClock: () => START,
     });
     cause(OLD);
     cause(OLD);

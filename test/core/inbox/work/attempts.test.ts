@@ -117,7 +117,7 @@ describe('a failed attempt', () => {
       attempts: 2,
       reason: 'dead',
       error: 'TypeError',
-      shelvedAt: new Date(START + 1000),
+      deadAt: new Date(START + 1000),
     });
     expect(bench.inbox.snapshot()).toMatchObject({ depth: 0, totals: { failed: 2, dead: 1 } });
     await bench.advance(10_000_000);

@@ -41,7 +41,10 @@ describe('maxConcurrencyPerKey', () => {
     const most = vi.fn<(key: string, count: number) => void>();
     const active = new Map<string, number>();
     const bench = new InboxBench({
-      ...{ ...KEYED, store: new MemoryStore(state), concurrency: 20, maxConcurrencyPerKey: 3 },
+      ...KEYED,
+      store: new MemoryStore(state),
+      concurrency: 20,
+      maxConcurrencyPerKey: 3,
       process: async ({ key }) => {
         active.set(key, (active.get(key) ?? 0) + 1);
         most(key, active.get(key) ?? 0);

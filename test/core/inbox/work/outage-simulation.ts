@@ -27,7 +27,7 @@ export interface Plan {
 }
 
 export interface Result {
-  readonly shelved: number;
+  readonly deadLetters: number;
   readonly completed: number;
   /** Attempts until the end of the outage. */
   readonly attemptsInOutage: number;
@@ -89,7 +89,7 @@ class OutageRun {
     const seconds = Array.from({ length: 10 }, (_, at) => restored + at * SECOND);
     const within = (atMs: number, fromMs: number): boolean => atMs >= fromMs && atMs < fromMs + SECOND;
     return {
-      shelved: totals.dead,
+      deadLetters: totals.dead,
       completed: totals.completed,
       attemptsInOutage,
       mostAttempts: this.#mostAttempts,

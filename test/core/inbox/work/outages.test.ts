@@ -10,7 +10,7 @@ const PLAN: Plan = { stored: 1000, concurrency: 10, handlerMs: 100, outageMs: 10
 const isLong = process.env['OUTAGES'] === 'long';
 const LONG: readonly [string, Plan][] = [['of 48 hours, one key', { ...PLAN, outageMs: 48 * HOUR }]];
 const MANY_KEYS = isLong ? 100_000 : 20_000;
-const LONGEST_HOURS = isLong ? 48 : 12;
+const MAX_HOURS = isLong ? 48 : 12;
 const RETRY = { attempts: 21, firstDelayMs: 5000, maxDelayMs: 43_200_000 };
 const BEFORE = { attempts: 8, firstDelayMs: 1000, maxDelayMs: 3_600_000 };
 
@@ -41,7 +41,7 @@ describe('an outage of everything', () => {
     ['that hangs', { ...PLAN, keyOf: keys(50), meet: until(10 * MINUTE, 'hang') }],
     ['that hangs, one key', { ...PLAN, meet: until(10 * MINUTE, 'hang') }],
     ['that hangs, one worker', { ...PLAN, concurrency: 1, meet: until(10 * MINUTE, 'hang') }],
-    [`of ${String(LONGEST_HOURS)} hours`, { ...PLAN, outageMs: LONGEST_HOURS * HOUR, keyOf: keys(50) }],
+    [`of ${String(MAX_HOURS)} hours`, { ...PLAN, outageMs: MAX_HOURS * HOUR, keyOf: keys(50) }],
     ...(isLong ? LONG : []),
   ];
 
@@ -49,7 +49,7 @@ describe('an outage of everything', () => {
     '%s costs no delivery more than one attempt',
     async (_, plan) => {
       const result = await run(plan);
-      expect(result).toMatchObject({ shelved: 0, completed: plan.stored });
+      expect(result).toMatchObject({ deadLetters: 0, completed: plan.stored });
       // The first failures, by which the outage is detected, count.
       expect(result.mostAttempts).toBeLessThanOrEqual(2);
       // One every 15 to 20 s for each key that is probed separately, and those in flight at the start.
@@ -72,7 +72,7 @@ describe('an outage of everything', () => {
       afterMs: 30_000,
     };
     const result = await run(plan);
-    expect(result.shelved).toBe(0);
+    expect(result.deadLetters).toBe(0);
     expect(result.completed).toBeGreaterThan(3000);
     expect(result.mostAttempts).toBeLessThanOrEqual(2);
     expect(result.attemptsInOutage).toBeLessThan(130);
@@ -98,8 +98,8 @@ describe('an outage of everything', () => {
       plainQueue({ ...PLAN, outageMs: 6 * HOUR }, RETRY),
       plainQueue({ ...PLAN, outageMs: 6 * HOUR }, BEFORE),
     ];
-    expect(before.shelved).toBe(1000);
-    expect(hand.shelved).toBe(0);
+    expect(before.deadLetters).toBe(1000);
+    expect(hand.deadLetters).toBe(0);
     expect(ours.attemptsInOutage).toBeLessThan(hand.attemptsInOutage / 8);
     expect(ours.clearAfterMs).toBeLessThan(MINUTE);
     expect(hand.clearAfterMs).toBeGreaterThan(3 * HOUR);
@@ -110,7 +110,7 @@ describe('an outage of everything', () => {
       const chance = stream(7, 'flapping');
       const meet = (): 'throw' | 'work' => (chance() < 0.5 ? 'throw' : 'work');
       const result = await run({ ...PLAN, outageMs: 0, keyOf, meet });
-      expect([outagesOf(result), result.shelved]).toEqual([[], 0]);
+      expect([outagesOf(result), result.deadLetters]).toEqual([[], 0]);
       // 100 attempts per second, of which half succeed; then the retries as they become due.
       expect(completedBy(result, 20_000)).toBeGreaterThan(750);
     }
@@ -120,7 +120,7 @@ describe('an outage of everything', () => {
     const meet: Plan['meet'] = (atMs) =>
       atMs % MINUTE < MINUTE / 2 && atMs < 10 * MINUTE ? 'throw' : 'work';
     const result = await run({ ...PLAN, stored: 10_000, keyOf: keys(50), meet });
-    expect(result).toMatchObject({ shelved: 0, completed: 10_000 });
+    expect(result).toMatchObject({ deadLetters: 0, completed: 10_000 });
     expect(result.mostAttempts).toBeLessThanOrEqual(3);
     expect(outagesOf(result)).toHaveLength(10);
   });
@@ -134,7 +134,7 @@ describe('an outage of everything', () => {
       return active > capacityAt(atMs) ? 'throw' : 'work';
     };
     const result = await run({ ...PLAN, stored: 5000, keyOf: keys(50), concurrency: 50, meet });
-    expect(result).toMatchObject({ shelved: 0, completed: 5000 });
+    expect(result).toMatchObject({ deadLetters: 0, completed: 5000 });
     expect(result.mostAttempts).toBeLessThanOrEqual(6);
     expect(worst).toBeLessThanOrEqual(16);
     // With a plain queue all 50 workers would call it all the time.
@@ -144,7 +144,10 @@ describe('an outage of everything', () => {
 
 describe('a key whose handlers fail', () => {
   const ofOne = (what: 'throw' | 'hang'): Plan => ({
-    ...{ ...PLAN, stored: 2000, outageMs: 0, keyOf: keys(10) },
+    ...PLAN,
+    stored: 2000,
+    outageMs: 0,
+    keyOf: keys(10),
     meet: (_, number) => (number % 10 === 0 ? what : 'work'),
   });
 
@@ -220,7 +223,11 @@ describe('a delivery that always fails', () => {
     'becomes a dead letter after its attempts while others succeed: %s',
     async (_, poison, of) => {
       const { bench, slowestMs } = await among(poison, of, 10 * MINUTE);
-      expect(bench.inbox.snapshot()).toMatchObject({ shelved: poison, depth: 0, totals: { dead: poison } });
+      expect(bench.inbox.snapshot()).toMatchObject({
+        deadLetters: poison,
+        depth: 0,
+        totals: { dead: poison },
+      });
       // From ten on they look like an outage while no other delivery arrives, and others wait for some of their probes.
       expect(slowestMs).toBeLessThan(poison > 9 ? 15 * MINUTE : MINUTE);
     },
@@ -229,7 +236,7 @@ describe('a delivery that always fails', () => {
 
   it('becomes a dead letter after 72 hours and its attempts even when no attempt ever succeeds', async () => {
     const result = await run({ ...PLAN, stored: 30, outageMs: 0, afterMs: 200 * HOUR, meet: () => 'throw' });
-    expect(result).toMatchObject({ shelved: 30, mostAttempts: 21 });
+    expect(result).toMatchObject({ deadLetters: 30, mostAttempts: 21 });
     const outages = result.events.flatMap((event) =>
       event.type === 'outage' ? [[event.at, event.isCounting]] : [],
     );

@@ -9,7 +9,7 @@ interface Job extends Heaped {
 }
 
 export interface PlainQueueResult {
-  readonly shelved: number;
+  readonly deadLetters: number;
   readonly attemptsInOutage: number;
   /** The time after the outage until all jobs are completed or dead. */
   readonly clearAfterMs: number;
@@ -29,7 +29,7 @@ export function plainQueue(
   for (let at = 0; at < stored; at += 1) jobs.push({ dueMs: 0, attempts: 0, heapIndex: 0 });
   const freeAtMs = new Array<number>(concurrency).fill(0);
   const begun = new Map<number, number>();
-  let [shelved, attemptsInOutage, clearAtMs] = [0, 0, 0];
+  let [deadLetters, attemptsInOutage, clearAtMs] = [0, 0, 0];
   for (let job = jobs.pop(); job !== undefined; job = jobs.pop()) {
     const worker = freeAtMs.indexOf(Math.min(...freeAtMs));
     const startMs = Math.max(job.dueMs, freeAtMs[worker] as number);
@@ -44,12 +44,12 @@ export function plainQueue(
     }
     attemptsInOutage += 1;
     if (job.attempts >= retry.attempts) {
-      shelved += 1;
+      deadLetters += 1;
       continue;
     }
     job.dueMs = endMs + retryDelayMs(job.attempts, retry, random);
     jobs.push(job);
   }
   const peakPerSecond = Math.max(0, ...begun.values());
-  return { shelved, attemptsInOutage, clearAfterMs: clearAtMs - outageMs, peakPerSecond };
+  return { deadLetters, attemptsInOutage, clearAfterMs: clearAtMs - outageMs, peakPerSecond };
 }

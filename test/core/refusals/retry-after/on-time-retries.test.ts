@@ -14,8 +14,11 @@ import {
 import { arrivals, runUntil, Workshop } from '../../workshop.ts';
 
 const IGNORING: SenderProfile = {
-  ...{ name: 'x', match: { header: 'x' }, retryAfter: 'ignored' },
-  ...{ source: 'x', verifiedAt: '2026-11-20' },
+  name: 'x',
+  match: { header: 'x' },
+  retryAfter: 'ignored',
+  source: 'x',
+  verifiedAt: '2026-11-20',
 };
 const HIGH = 80;
 const LOW = 50;

@@ -15,7 +15,7 @@ export const ADMISSION_RULES: readonly Rule[] = [
     changes: [
       after(
         RESERVE,
-        'const isFull = size >= effectiveCapacity - (isKeeping ? Math.min(MOST_KEPT, quarter) : 0);',
+        'const isFull = size >= effectiveCapacity - (isKeeping ? Math.min(MAX_KEPT, quarter) : 0);',
         "return isFull ? 'full' : 'shedding';",
       ),
       after(RESERVE, 'isOpenTo(key: string, isEntitled: boolean): boolean {', 'return false;'),
@@ -29,7 +29,7 @@ export const ADMISSION_RULES: readonly Rule[] = [
   {
     name: 'reserve: kept places',
     size: 6,
-    changes: [value(RESERVE, 'isKeeping ? Math.min(MOST_KEPT, quarter) : 0', '0')],
+    changes: [value(RESERVE, 'isKeeping ? Math.min(MAX_KEPT, quarter) : 0', '0')],
   },
   {
     name: 'reserve: lower quarter for large keys',

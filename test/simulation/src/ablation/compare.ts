@@ -1,10 +1,10 @@
 import { meansOf, type Mean } from './changes.ts';
 import type { Outcomes } from './runs.ts';
 
-const MOST_ATTEMPTS = 1.03;
-const MOST_TIME = 1.03;
+const MAX_ATTEMPTS = 1.03;
+const MAX_TIME = 1.03;
 /** Above this, small tenants are touched. */
-const MOST_SMALL = 1.1;
+const MAX_SMALL = 1.1;
 
 const HEAD = `| scenario | lost | disabled | attempts | clear ÷ ideal | goodput | small tenants: lost, p99 (s) | missed |
 | --- | ---: | ---: | ---: | ---: | ---: | ---: | --- |
@@ -37,12 +37,12 @@ function missesOf(before: Mean, after: Mean): string[] {
   const above = (one: number | null, other: number | null, factor: number): boolean =>
     one !== null && other !== null && other > one * factor;
   return [
-    ...(above(before.lost, after.lost, before.lost === 0 ? 1 : MOST_ATTEMPTS) ? ['lost'] : []),
+    ...(above(before.lost, after.lost, before.lost === 0 ? 1 : MAX_ATTEMPTS) ? ['lost'] : []),
     ...(above(before.smallLost, after.smallLost, 1) ? ['lost of small tenants'] : []),
     ...(above(before.off, after.off, 1) ? ['disabled'] : []),
-    ...(above(before.attempts, after.attempts, MOST_ATTEMPTS) ? ['attempts'] : []),
-    ...(above(before.clear, after.clear, MOST_TIME) ? ['time'] : []),
-    ...(above(before.smallP99, after.smallP99, MOST_SMALL) ? ['p99 of small tenants'] : []),
+    ...(above(before.attempts, after.attempts, MAX_ATTEMPTS) ? ['attempts'] : []),
+    ...(above(before.clear, after.clear, MAX_TIME) ? ['time'] : []),
+    ...(above(before.smallP99, after.smallP99, MAX_SMALL) ? ['p99 of small tenants'] : []),
   ];
 }
 

@@ -30,7 +30,7 @@ export interface Outcome {
 }
 
 /** Most runs need less than a tenth of this. Without a rule, some would not end for hours. */
-const MOST_ATTEMPTS = 30;
+const MAX_ATTEMPTS = 30;
 
 /** Runs a scenario with one seed. Null if it did not settle. */
 export async function outcomeOf(name: string, seed: number): Promise<Outcome | null> {
@@ -44,7 +44,7 @@ export async function outcomeOf(name: string, seed: number): Promise<Outcome | n
     const key = scenario.senders[traffic.sender[i] as number]?.key ?? '';
     traffic.serviceMs[i] = (traffic.serviceMs[i] as number) * (slower[key] ?? 1);
   }
-  const seen = await run(scenario, traffic, MOST_ATTEMPTS * traffic.count).catch((error: unknown) => {
+  const seen = await run(scenario, traffic, MAX_ATTEMPTS * traffic.count).catch((error: unknown) => {
     // The error of a run that takes too many attempts says how many deliveries were still open.
     if (error instanceof Error && 'open' in error) return null;
     throw error;

@@ -36,7 +36,7 @@ export const RETRY_RULES: readonly Rule[] = [
   {
     name: 'horizon: the square from 43 s on',
     size: 3,
-    changes: [value(AFTER, 'paceAgeS * Math.min(MOST_HORIZON_PER_S, paceAgeS / 10)', '0')],
+    changes: [value(AFTER, 'paceAgeS * Math.min(MAX_HORIZON_PER_S, paceAgeS / 10)', '0')],
   },
   {
     name: 'horizon: late seconds',
@@ -49,7 +49,7 @@ export const RETRY_RULES: readonly Rule[] = [
     size: 60,
     changes: [
       value(AFTER, 'this.#joined.get(key) !== undefined', 'false'),
-      value(AFTER, 'this.#accounts.size >= MOST_KEYS', 'true'),
+      value(AFTER, 'this.#accounts.size >= MAX_KEYS', 'true'),
     ],
   },
   {
@@ -60,14 +60,14 @@ export const RETRY_RULES: readonly Rule[] = [
   {
     name: 'jitter of bookings',
     size: 3,
-    changes: [value(AFTER, 'Math.min(BOOKED_JITTER * delay, MOST_JITTER_S) * this.#random()', '0')],
+    changes: [value(AFTER, 'Math.min(BOOKED_JITTER * delay, MAX_JITTER_S) * this.#random()', '0')],
   },
   {
     name: 'stall: stretched delays',
     size: 4,
     changes: [
       value(AFTER, '((slotMs - nowMs) / 1000) * gapFactor', '(slotMs - nowMs) / 1000'),
-      value(AFTER, 'Math.min(gapFactor, MOST_STRETCH)', '1'),
+      value(AFTER, 'Math.min(gapFactor, MAX_STRETCH)', '1'),
     ],
   },
   {
@@ -94,7 +94,7 @@ export const RETRY_RULES: readonly Rule[] = [
     name: 'weight of late handling times',
     matters: LATE,
     size: 12,
-    changes: [value(RATE, 'Math.max(LEAST_WEIGHT, 1 - lateMs / tookMs)', '1')],
+    changes: [value(RATE, 'Math.max(MIN_WEIGHT, 1 - lateMs / tookMs)', '1')],
   },
   {
     name: 'steady rate (else the quick one)',

@@ -211,7 +211,9 @@ const others: AblationScenario[] = [
       intake: { capacity: 1000, concurrency: 10, maxWaitMs: 4000 },
       service: { meanMs: 50 },
       process: {
-        ...{ acceptMs: 0.5, refuseMs: 0.5, handleMs: 0.25 },
+        acceptMs: 0.5,
+        refuseMs: 0.5,
+        handleMs: 0.25,
         freeze: Array.from({ length: Math.ceil((toS - 1) / 3) }, (_, i) => ({
           fromS: 1 + 3 * i,
           toS: 2 + 3 * i,

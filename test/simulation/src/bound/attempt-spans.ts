@@ -1,7 +1,7 @@
 import type { Sender } from '@webhook-backpressure/planner/parts';
 
 /** Each attempt is later than the one before it, until the window of the sender ends. */
-const LEAST_GROWTH_MS = 1;
+const MIN_GROWTH_MS = 1;
 
 /** A span of time after the first attempt of a delivery, in ms. `toMs` may be Infinity. */
 export interface Span {
@@ -10,8 +10,8 @@ export interface Span {
 }
 
 /** Longer than any sender waits. */
-const LONGEST_S = 1e9;
-/** Halvings of {@link LONGEST_S} down to a millionth of a second. */
+const MAX_S = 1e9;
+/** Halvings of {@link MAX_S} down to a millionth of a second. */
 const HALVINGS = 50;
 
 /**
@@ -34,7 +34,7 @@ export function attemptSpans(sender: Sender, untilMs: number): Span[] {
     if (isEndless || earliestMs >= untilMs || attempts === maxAttempts) return spans;
     const next = nextAttempt(sender, attempts, { fromMs: earliestMs, toMs: latestMs });
     // A sender that may retry immediately has no last attempt, but the end of its window is the end of its spans.
-    if (next === undefined || next.toMs - latestMs < LEAST_GROWTH_MS) return spans;
+    if (next === undefined || next.toMs - latestMs < MIN_GROWTH_MS) return spans;
     [earliestMs, latestMs] = [next.fromMs, next.toMs];
   }
 }
@@ -66,7 +66,7 @@ function nextAttempt({ retry, timeoutMs }: Sender, attempts: number, span: Span)
     // Or if Retry-After is too long.
     for (const atS of [ageS.least, ageS.most]) {
       if (wait(atS, 0, 1) === undefined) continue;
-      const longestS = largest(0, LONGEST_S, (retryAfterS) => wait(atS, retryAfterS, 1) !== undefined);
+      const longestS = largest(0, MAX_S, (retryAfterS) => wait(atS, retryAfterS, 1) !== undefined);
       toS = Math.max(toS, atS + (wait(atS, longestS, 1) ?? 0));
     }
   }

@@ -14,7 +14,7 @@ export interface Bound {
 /** The default of the inbox. */
 const INBOX_CAPACITY = 100_000;
 /** After the last attempt that matters, an event counts as delivered. No sender retries for longer. */
-const LONGEST_MS = 40 * 86_400_000;
+const MAX_MS = 40 * 86_400_000;
 
 /**
  * Computes how many events the best receiver could deliver that has the workers of the scenario: one that knows all
@@ -32,9 +32,7 @@ export function boundOf(scenario: Scenario, traffic: Traffic): Bound {
   const { count: events, firstMs } = traffic;
   const lastMs = firstMs.at(-1) ?? 0;
   const capacity = new Capacity(scenario);
-  const spansOf = scenario.senders.map((sender) =>
-    usable(attemptSpans(sender, LONGEST_MS), scenario, capacity),
-  );
+  const spansOf = scenario.senders.map((sender) => usable(attemptSpans(sender, MAX_MS), scenario, capacity));
   const ends = spansOf.flat().map(({ toMs, fromMs }) => (toMs === Infinity ? fromMs : toMs));
   const grid = new TimeGrid(lastMs, lastMs + Math.max(0, ...ends));
   const places =

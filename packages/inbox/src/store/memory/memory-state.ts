@@ -110,7 +110,7 @@ export class MemoryState {
   /** Completed ids, by the same name, in the order of completion. */
   readonly remembered: Map<string, RememberedId> = new Map<string, RememberedId>();
   readonly unfinished: Pile = new Pile();
-  readonly shelved: Pile = new Pile();
+  readonly deadLetters: Pile = new Pile();
   readonly kept: Pile = new Pile();
   readonly #pausedKeys = new Set<string>();
   #isPaused = false;
@@ -146,8 +146,8 @@ export class MemoryState {
       inFlight,
       bytes: this.unfinished.bytes,
       drained: this.#drained,
-      shelved: this.shelved.size,
-      shelvedBytes: this.shelved.bytes,
+      deadLetters: this.deadLetters.size,
+      deadLetterBytes: this.deadLetters.bytes,
       remembered: this.remembered.size,
       kept: this.kept.size,
       keptBytes: this.kept.bytes,

@@ -8,7 +8,7 @@ import type {
   MovedDelivery,
   PendingState,
   Portion,
-  ShelvedDelivery,
+  StoredDeadLetter,
   StoredCompleted,
   StoredPage,
   StoredPending,
@@ -89,25 +89,26 @@ export class MemoryStore implements InboxStore, Owner {
     this.#memory.owners.delete(this);
   };
 
-  readonly listShelved: InboxStore['listShelved'] = ({ key, limit, offset }) =>
-    [...found(this.#memory.shelved, null, key)]
+  readonly listDeadLetters: InboxStore['listDeadLetters'] = ({ key, limit, offset }) =>
+    [...found(this.#memory.deadLetters, null, key)]
       .slice(offset, offset + limit)
-      .map((entry) => listed(shelvedOf(entry)));
+      .map((entry) => listed(deadLetterOf(entry)));
 
-  readonly getShelved: InboxStore['getShelved'] = (id, { key }) => {
-    const [oldest] = found(this.#memory.shelved, id, key);
-    return oldest && copied(shelvedOf(oldest));
+  readonly getDeadLetter: InboxStore['getDeadLetter'] = (id, { key }) => {
+    const [oldest] = found(this.#memory.deadLetters, id, key);
+    return oldest && copied(deadLetterOf(oldest));
   };
 
-  readonly countShelved: InboxStore['countShelved'] = (id, { key }) =>
-    counted(found(this.#memory.shelved, id, key));
+  readonly countDeadLetters: InboxStore['countDeadLetters'] = (id, { key }) =>
+    counted(found(this.#memory.deadLetters, id, key));
 
-  readonly redrive: InboxStore['redrive'] = (id, options) => this.#putBack(this.#memory.shelved, id, options);
+  readonly redrive: InboxStore['redrive'] = (id, options) =>
+    this.#putBack(this.#memory.deadLetters, id, options);
 
   readonly purge: InboxStore['purge'] = (id, { key, beforeMs = Infinity, upTo = Infinity, ...portion }) => {
-    const { shelved, known } = this.#memory;
+    const { deadLetters, known } = this.#memory;
     const isMeant = ({ end, endedMs }: Entry): boolean => end <= upTo && endedMs < beforeMs;
-    const purged = taken(shelved, found(shelved, id, key), portion, isMeant);
+    const purged = taken(deadLetters, found(deadLetters, id, key), portion, isMeant);
     for (const { delivery } of purged) known.delete(nameOf(delivery));
     return purged.map(moved);
   };
@@ -180,19 +181,19 @@ export class MemoryStore implements InboxStore, Owner {
   };
 
   #put({ delivery, isOverflow }: Put, limits: StoreLimits, nowMs: number): PutResult {
-    const { known, remembered, unfinished, shelved } = this.#memory;
+    const { known, remembered, unfinished, deadLetters } = this.#memory;
     const name = nameOf(delivery);
     const before = known.get(name);
     const sum = before === undefined ? remembered.get(name)?.sum : bodySum(before.delivery);
     if (sum !== undefined) return areOtherBodies(sum, bodySum(delivery)) ? 'conflict' : 'duplicate';
     const bytes = storedBytes(delivery);
     const isFull = isOverflow
-      ? shelved.size >= limits.maxShelved || shelved.bytes + bytes > limits.maxShelvedBytes
+      ? deadLetters.size >= limits.maxDeadLetters || deadLetters.bytes + bytes > limits.maxDeadLetterBytes
       : unfinished.size >= limits.capacity || unfinished.bytes + bytes > limits.maxBytes;
     if (isFull) return 'full';
     const entry = new Entry(delivery, bytes, this.#memory.next());
     known.set(name, entry);
-    if (isOverflow) this.#end(entry, shelved, nowMs, 'overflow');
+    if (isOverflow) this.#end(entry, deadLetters, nowMs, 'overflow');
     else this.#memory.add(entry, nowMs);
     return 'stored';
   }
@@ -204,7 +205,7 @@ export class MemoryStore implements InboxStore, Owner {
   }
 
   #settle(entry: Entry, settlement: Settlement, nowMs: number): void {
-    const { shelved, kept, known, remembered } = this.#memory;
+    const { deadLetters, kept, known, remembered } = this.#memory;
     switch (settlement.as) {
       case 'failed':
         if (settlement.isRepeated === true) entry.attempts -= 1;
@@ -215,7 +216,7 @@ export class MemoryStore implements InboxStore, Owner {
         break;
       case 'dead':
         this.#memory.finish(entry, nowMs);
-        this.#end(entry, shelved, nowMs, 'dead', settlement.error);
+        this.#end(entry, deadLetters, nowMs, 'dead', settlement.error);
         break;
       case 'completed': {
         this.#memory.finish(entry, nowMs);
@@ -305,8 +306,8 @@ function page<T extends StoredDelivery>(
   };
 }
 
-function shelvedOf({ delivery, attempts, reason, error, endedMs }: Entry): ShelvedDelivery {
-  return { ...delivery, attempts, reason, error, shelvedAtMs: endedMs };
+function deadLetterOf({ delivery, attempts, reason, error, endedMs }: Entry): StoredDeadLetter {
+  return { ...delivery, attempts, reason, error, deadAtMs: endedMs };
 }
 
 function completedOf({ delivery, attempts, endedMs }: Entry): StoredCompleted {

@@ -68,12 +68,12 @@ export function contents(bed: BedOf): void {
     it('are returned with their body, and other deliveries are not', async () => {
       const store = await opened(bed());
       await put(store, [delivery('a')]);
-      await put(store, [delivery('shelved')], { isOverflow: true });
+      await put(store, [delivery('deadLetters')], { isOverflow: true });
       const found = await store.getPending({ key: 'shop', id: 'a' }, START);
       expect(found).toMatchObject({ id: 'a', state: 'ready', attempts: 0, dueMs: START });
       expect(Buffer.from(found?.rawBody ?? []).toString()).toBe('{"id":"a"}');
       for (const ref of [
-        { key: 'shop', id: 'shelved' },
+        { key: 'shop', id: 'deadLetters' },
         { key: 'other', id: 'a' },
       ])
         expect(await store.getPending(ref, START)).toBeUndefined();

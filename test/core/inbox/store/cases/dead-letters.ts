@@ -26,57 +26,57 @@ export function shelf(bed: BedOf): void {
       await put(store, [one]);
       await settle(store, ends.failed(await claimOne(store), START));
       await settle(store, ends.dead(await claimOne(store), 'Ünfug'), START + 7);
-      const { rawBody, ...shelved } = (await store.getShelved('a', {})) ?? one;
+      const { rawBody, ...deadLetters } = (await store.getDeadLetter('a', {})) ?? one;
       const { rawBody: body, ...rest } = one;
-      expect(shelved).toEqual({
+      expect(deadLetters).toEqual({
         ...rest,
         attempts: 2,
         reason: 'dead',
         error: 'Ünfug',
-        shelvedAtMs: START + 7,
+        deadAtMs: START + 7,
       });
       expect([...rawBody]).toEqual([...body]);
       expect(await store.stats()).toMatchObject({
         depth: 0,
         bytes: 0,
-        shelved: 1,
-        shelvedBytes: storedBytes(one),
+        deadLetters: 1,
+        deadLetterBytes: storedBytes(one),
       });
       expect(await claim(store, 1, { nowMs: START + 1e9 })).toEqual([]);
     });
 
     it('accepts overflows up to its own limits', async () => {
       const store = await opened(bed());
-      const limits = { ...ROOMY, capacity: 1, maxShelved: 1 };
+      const limits = { ...ROOMY, capacity: 1, maxDeadLetters: 1 };
       expect(await put(store, [delivery('a')], { limits })).toEqual(['stored']);
       expect(
         await put(store, [delivery('a'), delivery('b'), delivery('c')], { limits, isOverflow: true }),
       ).toEqual(['duplicate', 'stored', 'full']);
-      expect(await store.getShelved('b', {})).toMatchObject({
+      expect(await store.getDeadLetter('b', {})).toMatchObject({
         attempts: 0,
         reason: 'overflow',
         error: '',
-        shelvedAtMs: START,
+        deadAtMs: START,
       });
-      const bytes = { ...ROOMY, maxShelvedBytes: storedBytes(delivery('b')) };
+      const bytes = { ...ROOMY, maxDeadLetterBytes: storedBytes(delivery('b')) };
       expect(await put(store, [delivery('d')], { limits: bytes, isOverflow: true })).toEqual(['full']);
       expect(await put(store, [delivery('b')])).toEqual(['duplicate']);
     });
 
     it('accepts dead deliveries even when it is full', async () => {
       const store = await opened(bed());
-      const limits = { ...ROOMY, maxShelved: 1 };
+      const limits = { ...ROOMY, maxDeadLetters: 1 };
       await put(store, [delivery('a')], { limits, isOverflow: true });
       await put(store, [delivery('b')], { limits });
       expect(await settle(store, ends.dead(await claimOne(store)))).toBe(true);
-      expect((await store.stats()).shelved).toBe(2);
+      expect((await store.stats()).deadLetters).toBe(2);
     });
 
     it('lists the oldest first, in pages', async () => {
       const store = await opened(bed());
       for (const [at, id] of ['c', 'a', 'd', 'b'].entries()) await bury(store, id, START + at);
       const page = async (limit: number, offset: number): Promise<string[]> =>
-        idsOf(await store.listShelved({ limit, offset }));
+        idsOf(await store.listDeadLetters({ limit, offset }));
       expect(await page(3, 0)).toEqual(['c', 'a', 'd']);
       expect(await page(3, 3)).toEqual(['b']);
       expect(await page(3, 4)).toEqual([]);
@@ -86,7 +86,7 @@ export function shelf(bed: BedOf): void {
       const store = await opened(bed());
       await put(store, [delivery('waiting')]);
       for (const id of ['waiting', 'unknown', '__proto__']) {
-        expect(await store.getShelved(id, {})).toBeUndefined();
+        expect(await store.getDeadLetter(id, {})).toBeUndefined();
         expect(await store.redrive(id, { ...ANY, nowMs: START })).toEqual([]);
         expect(await store.purge(id, ANY)).toEqual([]);
       }
@@ -102,14 +102,14 @@ export function shelf(bed: BedOf): void {
       expect(await other.redrive('a', { ...ANY, limit: 1, nowMs })).toEqual([
         { key: 'shop', id: 'a', bytes: storedBytes(delivery('a')) },
       ]);
-      expect(await other.getShelved('a', {})).toBeUndefined();
+      expect(await other.getDeadLetter('a', {})).toBeUndefined();
       expect(await claimOne(other, nowMs)).toMatchObject({
         id: 'a',
         attempt: 1,
         strandings: 0,
         receivedAtMs: START,
       });
-      expect(await other.stats()).toMatchObject({ depth: 1, shelved: 0, shelvedBytes: 0 });
+      expect(await other.stats()).toMatchObject({ depth: 1, deadLetters: 0, deadLetterBytes: 0 });
     });
 
     it('redrives all, the oldest first, up to the limit, and an id `all` alone', async () => {
@@ -146,19 +146,19 @@ export function shelf(bed: BedOf): void {
       expect(await store.purge(null, { ...ANY, beforeMs: START })).toEqual([]);
       expect(idsOf(await store.purge(null, { ...ANY, beforeMs: START + 1 }))).toEqual(['0']);
       expect(idsOf(await store.purge(null, { limit: 9, maxBytes: 1500 }))).toEqual(['1']);
-      expect(await store.stats()).toMatchObject({ shelved: 1 });
+      expect(await store.stats()).toMatchObject({ deadLetters: 1 });
     });
 
     it('redrives and purges up to a position, and leaves later ones', async () => {
       const store = await opened(bed());
       await put(store, [delivery('a'), delivery('b')], { isOverflow: true });
-      const { upTo } = await store.countShelved(null, {});
+      const { upTo } = await store.countDeadLetters(null, {});
       await put(store, [delivery('later'), delivery('latest')], { isOverflow: true, nowMs: START + 1 });
       expect(idsOf(await store.redrive(null, { ...ANY, limit: 1, upTo, nowMs: START + 2 }))).toEqual(['a']);
       expect(idsOf(await store.purge(null, { ...ANY, upTo }))).toEqual(['b']);
       expect(await store.redrive(null, { ...ANY, upTo, nowMs: START + 2 })).toEqual([]);
       expect(await store.purge(null, { ...ANY, upTo })).toEqual([]);
-      expect(await store.countShelved(null, {})).toMatchObject({ count: 2 });
+      expect(await store.countDeadLetters(null, {})).toMatchObject({ count: 2 });
     });
 
     it('counts all, those of a key, of an id, and of both', async () => {
@@ -166,7 +166,7 @@ export function shelf(bed: BedOf): void {
       const three = [delivery('a', { key: 'x' }), delivery('a', { key: 'y' }), delivery('b', { key: 'x' })];
       await put(store, three, { isOverflow: true });
       const count = async (id: string | null, key?: string): Promise<number> =>
-        (await store.countShelved(id, { key })).count;
+        (await store.countDeadLetters(id, { key })).count;
       expect([await count(null), await count(null, 'x'), await count('a')]).toEqual([3, 2, 2]);
       expect([await count('a', 'y'), await count('c')]).toEqual([1, 0]);
     });
@@ -177,7 +177,7 @@ export function shelf(bed: BedOf): void {
       await put(store, both, { isOverflow: true });
       expect(await store.redrive('a', { ...ANY, limit: 1, nowMs: START })).toHaveLength(1);
       expect(await store.purge('a', ANY)).toHaveLength(1);
-      expect(idsOf(await store.listShelved({ limit: 9, offset: 0 }))).toEqual(['b']);
+      expect(idsOf(await store.listDeadLetters({ limit: 9, offset: 0 }))).toEqual(['b']);
     });
 
     it('restricts calls to a key, and finds nothing under another', async () => {
@@ -193,13 +193,13 @@ export function shelf(bed: BedOf): void {
       await of('', 'a');
       const names = (ones: readonly DeliveryRef[]): string[] => ones.map(({ key, id }) => `${key}/${id}`);
       const list = async (key?: string): Promise<string[]> =>
-        names(await store.listShelved({ key, limit: 9, offset: 0 }));
+        names(await store.listDeadLetters({ key, limit: 9, offset: 0 }));
       const nowMs = START;
 
       expect([await list('x'), await list('z'), await list('')]).toEqual([['x/a', 'x/b'], [], ['/a']]);
-      expect(names(await store.listShelved({ key: 'x', limit: 1, offset: 1 }))).toEqual(['x/b']);
-      expect(await store.getShelved('a', { key: 'y' })).toMatchObject({ key: 'y', id: 'a' });
-      expect(await store.getShelved('c', { key: 'x' })).toBeUndefined();
+      expect(names(await store.listDeadLetters({ key: 'x', limit: 1, offset: 1 }))).toEqual(['x/b']);
+      expect(await store.getDeadLetter('a', { key: 'y' })).toMatchObject({ key: 'y', id: 'a' });
+      expect(await store.getDeadLetter('c', { key: 'x' })).toBeUndefined();
       expect(await store.redrive('c', { ...ANY, key: 'x', nowMs })).toEqual([]);
       expect(await store.purge('c', { ...ANY, key: 'x' })).toEqual([]);
 
@@ -209,7 +209,7 @@ export function shelf(bed: BedOf): void {
       expect(names(await store.redrive(null, { ...ANY, key: 'x', limit: 1, nowMs }))).toEqual(['x/a']);
       expect(await store.purge(null, { ...ANY, key: 'x' })).toHaveLength(1);
       expect(await list()).toEqual(['y/c']);
-      expect(await store.stats()).toMatchObject({ depth: 2, shelved: 1 });
+      expect(await store.stats()).toMatchObject({ depth: 2, deadLetters: 1 });
     });
 
     it('lists the sizes of bodies instead of the bodies', async () => {
@@ -220,7 +220,7 @@ export function shelf(bed: BedOf): void {
         bodies.map((rawBody, at) => delivery(String(at), { rawBody, sender: 'github' })),
         { isOverflow: true },
       );
-      const listed = await store.listShelved({ limit: 9, offset: 0 });
+      const listed = await store.listDeadLetters({ limit: 9, offset: 0 });
       expect(listed.map(({ bodyBytes }) => bodyBytes)).toEqual([0, 70_000]);
       expect(listed[1]).toEqual({
         id: '1',
@@ -237,7 +237,7 @@ export function shelf(bed: BedOf): void {
         attempts: 0,
         reason: 'overflow',
         error: '',
-        shelvedAtMs: START,
+        deadAtMs: START,
       });
     });
 
@@ -248,7 +248,7 @@ export function shelf(bed: BedOf): void {
       expect(await store.purge('a', ANY)).toHaveLength(1);
       expect(await put(store, [delivery('a'), delivery('b')])).toEqual(['stored', 'duplicate']);
       expect(await store.purge(null, ANY)).toHaveLength(1);
-      expect(await store.stats()).toMatchObject({ depth: 1, shelved: 0, shelvedBytes: 0 });
+      expect(await store.stats()).toMatchObject({ depth: 1, deadLetters: 0, deadLetterBytes: 0 });
     });
   });
 }

@@ -59,7 +59,7 @@ export function keyClaims(bed: BedOf): void {
         ends.released(held[3]),
       ];
       expect(await store.settle(settled, START)).toEqual([true, true, true, true]);
-      expect(await store.stats()).toMatchObject({ depth: 2, inFlight: 0, shelved: 1 });
+      expect(await store.stats()).toMatchObject({ depth: 2, inFlight: 0, deadLetters: 1 });
       const again = await claimKey(store, want('x', 4), START + 10);
       expect(again.claimed.map(({ id, attempt, strandings }) => [id, attempt, strandings])).toEqual([
         ['x4', 1, 0],
@@ -127,7 +127,7 @@ export function keyClaims(bed: BedOf): void {
         await put(
           store,
           keys.filter((_, at) => at % 2 === 0).map((key) => delivery(id, { key })),
-          { limits: { capacity: 2000, maxBytes: 1 << 30, maxShelved: 1, maxShelvedBytes: 1 } },
+          { limits: { capacity: 2000, maxBytes: 1 << 30, maxDeadLetters: 1, maxDeadLetterBytes: 1 } },
         );
       const got = await claimKeys(
         store,

@@ -66,7 +66,7 @@ const steps = fc.array(
   }),
   { minLength: 1, maxLength: 60 },
 );
-const LIMITS = { ...ROOMY, capacity: 6, maxShelved: 6 };
+const LIMITS = { ...ROOMY, capacity: 6, maxDeadLetters: 6 };
 const WAYS = [
   ends.completed,
   ends.kept,

@@ -3,7 +3,7 @@ export interface Row {
   readonly key: string;
   readonly id: string;
   readonly order: number;
-  state: 'waiting' | 'claimed' | 'shelved' | 'completed';
+  state: 'waiting' | 'claimed' | 'deadLetters' | 'completed';
   isKept: boolean;
   isRemembered: boolean;
   /** Whether its last attempt failed. */

@@ -29,11 +29,11 @@ export class NaiveStore {
     return batch.map(({ delivery: { key, id }, isOverflow }) => {
       if (this.#find({ key, id }) !== undefined) return 'duplicate';
       const rivals = this.#rows.filter(({ state }) =>
-        isOverflow ? state === 'shelved' : state === 'waiting' || state === 'claimed',
+        isOverflow ? state === 'deadLetters' : state === 'waiting' || state === 'claimed',
       );
-      if (rivals.length >= (isOverflow ? limits.maxShelved : limits.capacity)) return 'full';
+      if (rivals.length >= (isOverflow ? limits.maxDeadLetters : limits.capacity)) return 'full';
       this.#puts += 1;
-      const state = isOverflow ? 'shelved' : 'waiting';
+      const state = isOverflow ? 'deadLetters' : 'waiting';
       const row = { key, id, order: this.#puts, state, attempts: 0, strandings: 0 } as const;
       const fresh = { isKept: false, isRemembered: false, isRetry: false, owner: -1, leaseEndsMs: 0 };
       this.#ends += 1;
@@ -116,7 +116,7 @@ export class NaiveStore {
     const ended = { atMs: nowMs, endOrder: this.#ends };
     if (settlement.as === 'completed')
       Object.assign(row, { ...ended, state: 'completed', isKept: settlement.keep, isRemembered: true });
-    if (settlement.as === 'dead') Object.assign(row, { ...ended, state: 'shelved' });
+    if (settlement.as === 'dead') Object.assign(row, { ...ended, state: 'deadLetters' });
     if (settlement.as === 'failed')
       Object.assign(row, { state: 'waiting', atMs: settlement.retryAtMs, isRetry: true });
     if (settlement.as === 'released') {
@@ -133,7 +133,7 @@ export class NaiveStore {
   }
 
   putBack(what: 'redrive' | 'replay', id: string | null, limit: number, nowMs: number): string[] {
-    const isThere = (row: Row): boolean => (what === 'redrive' ? row.state === 'shelved' : row.isKept);
+    const isThere = (row: Row): boolean => (what === 'redrive' ? row.state === 'deadLetters' : row.isKept);
     const back = this.#ended((row) => isThere(row) && (id === null || row.id === id)).slice(0, limit);
     const fresh = { isKept: false, isRemembered: false, isRetry: false, attempts: 0, strandings: 0 };
     for (const row of back) {
@@ -144,7 +144,7 @@ export class NaiveStore {
   }
 
   purge(id: string): string[] {
-    return this.#remove((row) => row.state === 'shelved' && row.id === id);
+    return this.#remove((row) => row.state === 'deadLetters' && row.id === id);
   }
 
   drop(beforeMs: number): string[] {
@@ -208,7 +208,7 @@ export class NaiveStore {
       isPaused: this.#isPaused,
       depth: count('waiting', 'claimed'),
       inFlight: count('claimed'),
-      shelved: count('shelved'),
+      deadLetters: count('deadLetters'),
       remembered: this.#rows.filter((row) => row.isRemembered).length,
       kept: this.#rows.filter((row) => row.isKept).length,
     };

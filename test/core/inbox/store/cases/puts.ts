@@ -72,12 +72,12 @@ export function puts(bed: BedOf): void {
       const nothing = { request: { method: '', url: '', params: {} }, context: null, headers: {} };
       const one = delivery('a', { ...nothing, sealedBy: 'key-1', fingerprint: Uint8Array.of(1, 2) });
       await put(store, [one, delivery('b', { ...nothing, sealedBy: 'key-2' })], { isOverflow: true });
-      const listed = await store.listShelved({ limit: 9, offset: 0 });
+      const listed = await store.listDeadLetters({ limit: 9, offset: 0 });
       expect(listed.map(({ id, sealedBy }) => [id, sealedBy]).sort()).toEqual([
         ['a', 'key-1'],
         ['b', 'key-2'],
       ]);
-      expect(await store.getShelved('a', {})).toMatchObject({ ...nothing, sealedBy: 'key-1' });
+      expect(await store.getDeadLetter('a', {})).toMatchObject({ ...nothing, sealedBy: 'key-1' });
       await store.redrive('a', { limit: 1, maxBytes: 1 << 30, nowMs: START });
       const claimed = await claimOne(store);
       expect(claimed).toMatchObject({ ...nothing, id: 'a', sealedBy: 'key-1' });
@@ -225,8 +225,8 @@ export function puts(bed: BedOf): void {
         depth: 2,
         inFlight: 1,
         bytes: storedBytes(delivery('a')) + storedBytes(delivery('b')),
-        shelved: 0,
-        shelvedBytes: 0,
+        deadLetters: 0,
+        deadLetterBytes: 0,
         remembered: 0,
         kept: 0,
         keptBytes: 0,

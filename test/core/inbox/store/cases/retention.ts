@@ -76,10 +76,10 @@ export function retention(bed: BedOf): void {
 
     it('keeps the ids of unfinished deliveries and dead letters', async () => {
       const store = await opened(bed());
-      await put(store, [delivery('shelved')], { isOverflow: true });
+      await put(store, [delivery('deadLetters')], { isOverflow: true });
       await put(store, [delivery('waiting')]);
       expect(await store.forget({ beforeMs: START + 9, keep: 0, limit: 100, nowMs: START + 9 })).toBe(0);
-      expect(await put(store, [delivery('shelved'), delivery('waiting')])).toEqual([
+      expect(await put(store, [delivery('deadLetters'), delivery('waiting')])).toEqual([
         'duplicate',
         'duplicate',
       ]);
@@ -94,9 +94,9 @@ export function retention(bed: BedOf): void {
       expect(await store.stats()).toMatchObject({ remembered: 1 });
       expect(await put(store, [delivery('a'), delivery('b')])).toEqual(['stored', 'duplicate']);
       // Unfinished deliveries and dead letters are not completed, and must not be lost.
-      await put(store, [delivery('shelved')], { isOverflow: true });
-      for (const id of ['a', 'shelved']) expect(await store.forgetId({ key: 'shop', id })).toBe(false);
-      expect(await store.stats()).toMatchObject({ depth: 1, shelved: 1 });
+      await put(store, [delivery('deadLetters')], { isOverflow: true });
+      for (const id of ['a', 'deadLetters']) expect(await store.forgetId({ key: 'shop', id })).toBe(false);
+      expect(await store.stats()).toMatchObject({ depth: 1, deadLetters: 1 });
     });
 
     it('does not remember a generated id', async () => {

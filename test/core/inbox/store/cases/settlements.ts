@@ -58,7 +58,7 @@ export function settlements(bed: BedOf): void {
         START,
       );
       expect(results).toEqual([true, true, false, true, false, true]);
-      expect(await store.stats()).toMatchObject({ depth: 3, inFlight: 0, shelved: 1, remembered: 1 });
+      expect(await store.stats()).toMatchObject({ depth: 3, inFlight: 0, deadLetters: 1, remembered: 1 });
       expect(idsOf(await claim(store, 9)).sort()).toEqual(['d', 'e']);
     });
 

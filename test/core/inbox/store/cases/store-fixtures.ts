@@ -15,8 +15,10 @@ import type { StoreBed } from '../../store-bed.ts';
 export const START = 1_800_000_000_000;
 export const LEASE = 30_000;
 export const ROOMY: StoreLimits = {
-  ...{ capacity: 1000, maxBytes: 1 << 30 },
-  ...{ maxShelved: 1000, maxShelvedBytes: 1 << 30 },
+  capacity: 1000,
+  maxBytes: 1 << 30,
+  maxDeadLetters: 1000,
+  maxDeadLetterBytes: 1 << 30,
 };
 /** A portion without effective bounds. */
 export const ANY: Portion = { limit: 99, maxBytes: 1 << 30 };
