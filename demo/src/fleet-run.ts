@@ -9,7 +9,7 @@ import { endChildren, startChild } from './children.ts';
 import { FleetDeaths, type DeathReport, type PlannedDeath } from './fleet-deaths.ts';
 import { readLedger, type FleetLedger } from './fleet-ledger.ts';
 import { FleetMember } from './fleet-members.ts';
-import type { SenderOrders, SenderReports, OutboxTotals } from './messages.ts';
+import type { SenderOrders, SenderReports, SenderTotals } from './messages.ts';
 import { bulkImport } from './payloads.ts';
 import type { PostgresServer } from './postgres-server.ts';
 import { FLEET, WARM_UP } from './setup.ts';
@@ -26,7 +26,7 @@ export interface FleetMoment {
 
 /** What came out of it. */
 export interface FleetResult {
-  readonly sender: OutboxTotals;
+  readonly sender: SenderTotals;
   /** Processes and databases that were killed. */
   readonly deaths: number;
   readonly repeats: FleetLedger['repeats'];
@@ -115,7 +115,7 @@ export async function runFleet(
       deaths.begin(acknowledged);
     });
     const startedAt = performance.now();
-    const totals: { sent?: OutboxTotals } = {};
+    const totals: { sent?: SenderTotals } = {};
     const order = { ...target, deliveries, backoffMs: FLEET.backoffMs };
     void sender
       .ask('import', order, 'done')
@@ -140,7 +140,7 @@ export async function runFleet(
 
     const { handled, repeats } = ledger();
     const { remembered } = await store.stats();
-    const sent = totals.sent as OutboxTotals;
+    const sent = totals.sent as SenderTotals;
     return {
       sender: sent,
       deaths: deaths.count,

@@ -9,7 +9,7 @@ import type {
   InboxReceiverReports,
   SenderOrders,
   SenderReports,
-  OutboxTotals,
+  SenderTotals,
 } from './messages.ts';
 import { bulkImport } from './payloads.ts';
 import { INBOX_BACKOFF_MS, WARM_UP } from './setup.ts';
@@ -29,7 +29,7 @@ export interface Death {
 
 /** What came out of it. */
 export interface InboxResult {
-  readonly sender: OutboxTotals;
+  readonly sender: SenderTotals;
   readonly deaths: readonly Death[];
   /** Distinct deliveries in the database. */
   readonly processed: number;
@@ -100,7 +100,7 @@ export async function runInbox(
     sender.on('sample', (sample) => {
       acknowledged = sample.delivered;
     });
-    let totals: OutboxTotals | undefined;
+    let totals: SenderTotals | undefined;
     const target = { urls: [`http://127.0.0.1:${String(port)}/webhooks`], secret };
     await Promise.race([sender.ask('warmUp', target, 'warm'), failed()]);
     const startedAt = performance.now();

@@ -94,7 +94,7 @@ export interface SenderReports {
   /** How many seconds the warm-up took. */
   warm: { seconds: number };
   sample: SenderSample;
-  done: OutboxTotals;
+  done: SenderTotals;
 }
 
 export interface SenderSample {
@@ -103,7 +103,7 @@ export interface SenderSample {
 }
 
 /** What the sender saw. */
-export interface OutboxTotals {
+export interface SenderTotals {
   deliveries: number;
   /** Answered with 2xx in the end. */
   delivered: number;

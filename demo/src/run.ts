@@ -11,13 +11,13 @@ import type {
   SenderOrders,
   SenderReports,
   SenderSample,
-  OutboxTotals,
+  SenderTotals,
 } from './messages.ts';
 
 /** What came out of one run. */
 export interface RunResult {
   readonly guarded: boolean;
-  readonly sender: OutboxTotals;
+  readonly sender: SenderTotals;
   readonly receiver: ReceiverTotals;
   /** Bytes, of the receiver, before the first delivery. */
   readonly rssAtStart: number;

@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { Webhook } from 'standardwebhooks';
 import { openChannel } from './channel.ts';
 import { deliver, isSuccess, type Attempt, type Habits } from './delivery.ts';
-import type { SenderOrders, SenderReports, OutboxTotals, Target } from './messages.ts';
+import type { SenderOrders, SenderReports, SenderTotals, Target } from './messages.ts';
 import { bulkImport } from './payloads.ts';
 import { percentiles } from './percentiles.ts';
 import { post } from './post.ts';
@@ -51,7 +51,7 @@ async function importAll(
   { urls, secret }: Target,
   deliveries: number,
   habits: Habits,
-): Promise<OutboxTotals> {
+): Promise<SenderTotals> {
   const webhook = new Webhook(secret);
   const nextUrl = inTurn(urls);
   const events = bulkImport(deliveries);

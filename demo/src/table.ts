@@ -1,5 +1,5 @@
 import { columns } from './columns.ts';
-import type { Percentiles, OutboxTotals } from './messages.ts';
+import type { Percentiles, SenderTotals } from './messages.ts';
 import { count } from './format.ts';
 import type { RunResult } from './run.ts';
 
@@ -43,12 +43,12 @@ function bound(capacity: number | null): string {
   return capacity === null ? ' (no bound)' : ` of ${count(capacity)}`;
 }
 
-function refused({ answers, maxRetryAfter }: OutboxTotals): string {
+function refused({ answers, maxRetryAfter }: SenderTotals): string {
   const total = REFUSED.reduce((sum, status) => sum + (answers[status] ?? 0), 0);
   return total === 0 ? '0' : `${count(total)} (1 to ${count(maxRetryAfter)} s)`;
 }
 
-function errors({ answers }: OutboxTotals): number {
+function errors({ answers }: SenderTotals): number {
   const isError = ([answer]: [string, number]): boolean =>
     !answer.startsWith('2') && !REFUSED.includes(answer);
   return Object.entries(answers)
@@ -56,7 +56,7 @@ function errors({ answers }: OutboxTotals): number {
     .reduce((sum, [, times]) => sum + times, 0);
 }
 
-function attempts({ attempts: made, deliveries, maxAttempts }: OutboxTotals): string {
+function attempts({ attempts: made, deliveries, maxAttempts }: SenderTotals): string {
   return `${(made / deliveries).toFixed(2)}, ${count(maxAttempts)}`;
 }
 

@@ -59,7 +59,7 @@ export class Receiver {
     this.#page = dashboard({
       intakes: { webhooks: this.intake },
       inboxes: { orders: this.inbox },
-      senders: { outgoing: this.sender },
+      outboxes: { outgoing: this.sender },
       authorize: ({ headers }) =>
         headers.get('cookie')?.includes(`${SESSION.name}=${SESSION.value}`) === true,
       allowUpdate: true,

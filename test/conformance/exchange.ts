@@ -65,13 +65,13 @@ export function translated<R, A extends readonly unknown[]>(
   /** Converts the result of a handler to what the framework expects it to return. */
   finish: (exchange: Exchange, result: unknown) => unknown = (_exchange, result) => result,
 ): MiddlewareOptions<R, A> {
-  const { skip, keyGenerator, delivery, handler, ...rest } = options;
+  const { skip, keyGenerator, delivery, onRefused: handler, ...rest } = options;
   return {
     ...rest,
     skip: skip && ((request) => skip(asked(request))),
     keyGenerator: keyGenerator && ((request) => keyGenerator(asked(request))),
     delivery: delivery && ((request) => delivery(asked(request))),
-    handler:
+    onRefused:
       handler &&
       ((refusal, ...rest) => {
         const exchange = exchangeOf(...rest);

@@ -18,7 +18,7 @@ function shown(allowUpdate = true): Shown {
   });
   const changes: Change[] = [];
   const page = dashboard({
-    senders: { hooks: bed.sender },
+    outboxes: { hooks: bed.sender },
     authorize: false,
     allowUpdate,
     clock: bed.clock,
@@ -28,7 +28,7 @@ function shown(allowUpdate = true): Shown {
 }
 
 async function pull(page: Dashboard, body: object): Promise<Response> {
-  return await page.fetch(post('endpoint', { sender: 'hooks', ...body }));
+  return await page.fetch(post('endpoint', { outbox: 'hooks', ...body }));
 }
 
 describe('the page of a sender', () => {
@@ -38,7 +38,7 @@ describe('the page of a sender', () => {
     await bed.send('busy1', 'busy');
     await bed.settle();
     bed.clock.advance(1000);
-    const { senders } = await stateOf(page);
+    const { outboxes: senders } = await stateOf(page);
     const { snapshot, rates, history } = senders['hooks'] ?? {};
     expect(snapshot).toMatchObject({ state: 'accepting', depth: 1, totals: { delivered: 3 } });
     expect(snapshot?.endpoints).toMatchObject([
@@ -56,7 +56,7 @@ describe('the page of a sender', () => {
     for (let id = 0; id < 150; id += 1) await bed.send(`e${String(id)}`, `busy${String(id)}`);
     await bed.settle();
     expect(bed.sender.snapshot().endpoints).toHaveLength(150);
-    const { senders } = await stateOf(page);
+    const { outboxes: senders } = await stateOf(page);
     expect(senders['hooks']?.snapshot.endpoints).toHaveLength(100);
     page.close();
     await bed.sender.close();
@@ -71,7 +71,7 @@ describe('the page of a sender', () => {
     expect((await pull(page, { endpoint: 'ok', action: 'resume' })).status).toBe(200);
     await bed.run(1000);
     expect(bed.requests).toHaveLength(1);
-    const change = { kind: 'sender', name: 'hooks', endpoint: 'ok' };
+    const change = { kind: 'outbox', name: 'hooks', endpoint: 'ok' };
     expect(changes).toMatchObject([
       { ...change, action: 'pause' },
       { ...change, action: 'resume' },
@@ -97,7 +97,7 @@ describe('the page of a sender', () => {
   });
 
   it.each([
-    [{ sender: 'other', endpoint: 'a', action: 'pause' }, 404, 'NOT_FOUND'],
+    [{ outbox: 'other', endpoint: 'a', action: 'pause' }, 404, 'NOT_FOUND'],
     [{ action: 'pause' }, 400, 'BAD_REQUEST'],
     [{ endpoint: '', action: 'pause' }, 400, 'BAD_REQUEST'],
     [{ endpoint: 'a', action: 'delete' }, 400, 'BAD_REQUEST'],
@@ -128,24 +128,24 @@ describe('the page of a sender', () => {
     await bed.send('1', 'bad');
     await bed.send('2', 'bad');
     await bed.settle();
-    const list = (await (await page.fetch(get('dead?sender=hooks'))).json()) as {
+    const list = (await (await page.fetch(get('dead?outbox=hooks'))).json()) as {
       readonly items: readonly { readonly key: string; readonly id: string }[];
     };
     expect(list.items).toMatchObject([
       { key: 'bad', id: '1' },
       { key: 'bad', id: '2' },
     ]);
-    const item = await page.fetch(get('dead/item?sender=hooks&key=bad&id=1'));
+    const item = await page.fetch(get('dead/item?outbox=hooks&key=bad&id=1'));
     expect(JSON.stringify(await item.json())).toContain('test');
-    const redriven = await page.fetch(post('redrive', { sender: 'hooks', key: 'bad', id: '1' }));
+    const redriven = await page.fetch(post('redrive', { outbox: 'hooks', key: 'bad', id: '1' }));
     expect(await redriven.json()).toEqual({ count: 1, isComplete: true });
-    const purged = await page.fetch(post('purge', { sender: 'hooks', key: 'bad', id: '2' }));
+    const purged = await page.fetch(post('purge', { outbox: 'hooks', key: 'bad', id: '2' }));
     expect(await purged.json()).toMatchObject({ count: 1 });
     expect(changes).toMatchObject([
-      { kind: 'sender', name: 'hooks', action: 'redrive', count: 1 },
-      { kind: 'sender', name: 'hooks', action: 'purge', count: 1 },
+      { kind: 'outbox', name: 'hooks', action: 'redrive', count: 1 },
+      { kind: 'outbox', name: 'hooks', action: 'purge', count: 1 },
     ]);
-    expect((await page.fetch(get('dead?sender=other'))).status).toBe(404);
+    expect((await page.fetch(get('dead?outbox=other'))).status).toBe(404);
     page.close();
     await bed.sender.close();
   });
@@ -156,13 +156,13 @@ describe('the page of a sender', () => {
     await bed.sender.close();
     bed.clock.advance(1000);
     await events.text();
-    expect((await stateOf(page)).senders['hooks']?.snapshot.state).toBe('closed');
+    expect((await stateOf(page)).outboxes['hooks']?.snapshot.state).toBe('closed');
     page.close();
   });
 
   it('shows only senders', () => {
     const wrong = { sender: {} as ObservableOutbox };
-    expect(() => dashboard({ senders: wrong, authorize: false })).toThrow(
+    expect(() => dashboard({ outboxes: wrong, authorize: false })).toThrow(
       expect.objectContaining({ code: 'ERR_WBP_DASHBOARD_SOURCES' }) as Error,
     );
   });

@@ -35,7 +35,7 @@ describe('docs/inbox.md', () => {
         'highWaterMark',
         'lowWaterMark',
         'concurrency',
-        'drainRate',
+        'maxStartsPerSecond',
         'statusCode',
         'retryAfter',
         'shed',

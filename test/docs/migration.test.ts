@@ -124,7 +124,7 @@ describe('a handwritten 429', () => {
 
   it('after: refuses with the same body, and different seconds', async () => {
     const bench = await start(heading, 'after');
-    bench.intake.update({ capacity: 10, drainRate: 5 });
+    bench.intake.update({ capacity: 10, maxStartsPerSecond: 5 });
     const { done } = bench.burst(BURST);
     await arrived(bench, BURST);
     await expect.poll(() => statusesOf(done, 503), SOON).toBeGreaterThanOrEqual(40);

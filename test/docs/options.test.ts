@@ -86,8 +86,8 @@ describe('the tables in docs/options.md', () => {
 
   it('give none as the default of options that have no default', () => {
     const none = rows.filter((row) => row.default === 'none').map(({ name }) => name);
-    expect(none.sort()).toEqual(['drainRate', 'maxConcurrencyPerKey', 'senders', 'shed']);
-    expect(defaults.drainRate).toBeUndefined();
+    expect(none.sort()).toEqual(['maxStartsPerSecond', 'maxConcurrencyPerKey', 'senders', 'shed']);
+    expect(defaults.maxStartsPerSecond).toBeUndefined();
     expect(defaults.maxConcurrencyPerKey).toBeUndefined();
     expect([...defaults.shed]).toEqual([]);
   });

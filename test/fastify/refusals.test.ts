@@ -20,7 +20,7 @@ describe.each(versions)('a refusal on $name', ({ create }) => {
   });
 
   it('leaves no timer behind a request of inject, which has no connection to close', async () => {
-    const apps = [await refusing(), await refusing({ handler: () => 'refused' })];
+    const apps = [await refusing(), await refusing({ onRefused: () => 'refused' })];
     for (const app of apps) await app.ready();
     vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
     try {
@@ -73,13 +73,13 @@ describe.each(versions)('a refusal on $name', ({ create }) => {
     ]);
   });
 
-  it.each<[string, WebhookBackpressureOptions['handler']]>([
+  it.each<[string, WebhookBackpressureOptions['onRefused']]>([
     ['returns', ({ reason }) => ({ reason })],
     ['resolves to', ({ reason }) => Promise.resolve({ reason })],
     ['sends', ({ reason }, _request, reply) => void reply.send({ reason })],
     ['sends and returns', ({ reason }, _request, reply) => reply.send({ reason })],
   ])('is answered with what a handler %s, through all hooks', async (_how, handler) => {
-    const app = await refusing({ handler });
+    const app = await refusing({ onRefused: handler });
     app.addHook('onSend', async (_request, reply, payload) => {
       await Promise.resolve();
       void reply.header('X-Sent', '1');

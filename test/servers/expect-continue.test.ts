@@ -110,7 +110,7 @@ describe('a sender that sends Expect: 100-continue', () => {
   it('loses its connection after the response of a handler, since the next bytes may be the body', async () => {
     const wire = await serveBoth({
       shed: { default: true },
-      handler: (_refusal, _req, res) => res.writeHead(418).end('teapot'),
+      onRefused: (_refusal, _req, res) => res.writeHead(418).end('teapot'),
     });
     wire.write(ASKING);
     await wire.whenOver();

@@ -184,7 +184,7 @@ describe.each(onConnections)('the unread body of a refusal by the option handler
   ])('is read by 64 KiB at most, and the connection ends: %s', async (_which, field, body) => {
     const receiver = await start({
       shed: { default: true },
-      handler: (_refusal, exchange) => {
+      onRefused: (_refusal, exchange) => {
         exchange.answer(418, 'teapot');
       },
     });

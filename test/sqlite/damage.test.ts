@@ -87,16 +87,16 @@ describe('a damaged page', () => {
     const store = await damaged(pageOf(`body of ${idAt(10)}`));
     const done = await drain(store);
     const deadLetters = await store.listDeadLetters({ limit: 99, offset: 0 });
-    expect(done.length + shelved.length).toBe(COUNT + 1);
-    expect(shelved.length).toBeGreaterThan(0);
-    expect(shelved.length).toBeLessThan(10);
+    expect(done.length + deadLetters.length).toBe(COUNT + 1);
+    expect(deadLetters.length).toBeGreaterThan(0);
+    expect(deadLetters.length).toBeLessThan(10);
     expect(done).not.toContain(idAt(10));
-    expect(shelved.some(({ error }) => error.includes(`"${idAt(10)}"`))).toBe(true);
+    expect(deadLetters.some(({ error }) => error.includes(`"${idAt(10)}"`))).toBe(true);
     expect(await store.stats()).toMatchObject({
       depth: 0,
       inFlight: 0,
       bytes: 0,
-      deadLetters: shelved.length,
+      deadLetters: deadLetters.length,
     });
     // New deliveries are processed.
     expect(await put(store, [delivery('new', { rawBody: bodyOf('new') })])).toEqual(['stored']);
@@ -105,7 +105,7 @@ describe('a damaged page', () => {
     expect(await store.getDeadLetter(deadLetters[0]?.id ?? '', {})).toBeDefined();
     await store.redrive(null, { ...ANY, nowMs: START });
     expect(await drain(store)).toEqual([]);
-    expect(await store.purge(null, ANY)).toHaveLength(shelved.length);
+    expect(await store.purge(null, ANY)).toHaveLength(deadLetters.length);
     await store.close(START);
   });
 
@@ -116,14 +116,14 @@ describe('a damaged page', () => {
     const store = await damaged(pageOf(`body of ${idAt(10)}`));
     const done = await drain(store, byKey(isHeadOnly));
     const deadLetters = await store.listDeadLetters({ limit: 99, offset: 0 });
-    expect(done.length + shelved.length).toBe(COUNT + 1);
-    expect(shelved.length).toBeGreaterThan(0);
-    expect(shelved.length).toBeLessThan(10);
+    expect(done.length + deadLetters.length).toBe(COUNT + 1);
+    expect(deadLetters.length).toBeGreaterThan(0);
+    expect(deadLetters.length).toBeLessThan(10);
     expect(await store.stats()).toMatchObject({
       depth: 0,
       inFlight: 0,
       bytes: 0,
-      deadLetters: shelved.length,
+      deadLetters: deadLetters.length,
     });
     await store.close(START);
   });

@@ -39,7 +39,7 @@ export function onNode(): void {
   is<Intake>()(listener.intake);
   withBackpressure(() => undefined, {
     keyGenerator: (req) => req.headers.host ?? '',
-    handler: (refusal, req, res) => {
+    onRefused: (refusal, req, res) => {
       is<Refusal>()(refusal);
       res.writeHead(refusal.status).end(req.url);
     },
@@ -55,7 +55,7 @@ export function onExpress(): void {
     keyGenerator: (req) => req.get('x-shop') ?? '',
     skip: async (req) => Promise.resolve(req.path === '/health'),
     delivery: (req) => ({ id: req.get('x-id'), priority: 'critical' }),
-    handler: (refusal, req, res, next) => {
+    onRefused: (refusal, req, res, next) => {
       is<Refusal>()(refusal);
       if (req.path === '/') res.status(refusal.status).json({});
       else next();
@@ -77,7 +77,7 @@ export function onExpress(): void {
 export function onKoa(): void {
   const middleware = forKoa({
     keyGenerator: (ctx) => ctx.get('x-shop'),
-    handler: (refusal, ctx, next) => {
+    onRefused: (refusal, ctx, next) => {
       ctx.status = refusal.status;
       return next();
     },
@@ -98,7 +98,7 @@ export function onKoa(): void {
 export function onHono(): void {
   const middleware = forHono({
     keyGenerator: (c) => c.req.header('x-shop') ?? '',
-    handler: (refusal, c) => c.text(refusal.reason, refusal.status),
+    onRefused: (refusal, c) => c.text(refusal.reason, refusal.status),
   });
   is<Intake>()(middleware.intake);
   new Hono()

@@ -29,7 +29,7 @@ export function onBareRequests(): void {
   is<Promise<Response>>()(handler(new Request('http://x/')));
   withBackpressure(noContent, {
     keyGenerator: (request) => request.headers.get('x-shop') ?? '',
-    handler: (refusal, request) => {
+    onRefused: (refusal, request) => {
       is<Refusal>()(refusal);
       is<Request>()(request);
       return new Response(refusal.reason, { status: refusal.status });

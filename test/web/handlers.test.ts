@@ -52,7 +52,7 @@ describe('what a handler returns', () => {
   it('passes untouched from the handler of refusals', async () => {
     const { post } = serveWeb(() => new Response(), {
       shed: { default: true },
-      handler: () => undefined,
+      onRefused: () => undefined,
       standardHeaders: 'draft-8',
     });
     expect(await post()).toBe(undefined);

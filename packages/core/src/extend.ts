@@ -29,7 +29,7 @@ export {
 } from './intake/fleet-handle.ts';
 export { type ObserveHandle, observeHandleOf } from './intake/observe-handle.ts';
 export { checkMarks, FIXED, type Fixtures, resolveOptions, TUNABLE } from './intake/options.ts';
-export { drainRateOf } from './limits/limits.ts';
+export { maxStartsOf } from './limits/limits.ts';
 export { Limits, workersPerKey } from './limits/limits.ts';
 export { effectiveCapacity, Gate, longestSpan } from './queue/gate.ts';
 export { Reserve, type ReserveAnswer, type ReserveQueue } from './queue/reserve.ts';

@@ -91,7 +91,7 @@ export class App implements Page {
 
   showOptions(of: Pick<AnySource, 'kind' | 'name'>, options: Options): void {
     this.#sources = this.#sources.map((source) => {
-      if (source.kind === 'sender' || idOf(source) !== idOf(of)) return source;
+      if (source.kind === 'outbox' || idOf(source) !== idOf(of)) return source;
       return withOptions(source, options);
     });
     this.#draw();
@@ -160,7 +160,7 @@ export class App implements Page {
     if (source === undefined) {
       this.#drop();
       this.#main.replaceChildren(
-        h('p', { class: 'empty' }, 'This dashboard has no intake, no inbox and no sender.'),
+        h('p', { class: 'empty' }, 'This dashboard has no intake, no inbox and no outbox.'),
       );
       return;
     }
@@ -188,11 +188,11 @@ export class App implements Page {
 }
 
 /** Prototype-ish names are names like any other: only own properties are read. */
-function sourcesOf({ intakes, inboxes, senders }: PageState): readonly AnySource[] {
+function sourcesOf({ intakes, inboxes, outboxes }: PageState): readonly AnySource[] {
   return [
     ...Object.entries(intakes).map(([name, view]): Source => ({ kind: 'intake', name, view })),
     ...Object.entries(inboxes).map(([name, view]): Source => ({ kind: 'inbox', name, view })),
-    ...Object.entries(senders).map(([name, view]): AnySource => ({ kind: 'sender', name, view })),
+    ...Object.entries(outboxes).map(([name, view]): AnySource => ({ kind: 'outbox', name, view })),
   ];
 }
 

@@ -13,15 +13,15 @@ export interface View {
 }
 
 export function viewOf(first: AnySource, page: Page): View {
-  if (first.kind === 'sender') {
+  if (first.kind === 'outbox') {
     const view = new OutboxView(first, page);
     return wrapped(view, (source, series) => {
-      if (source.kind === 'sender') view.update(source, series);
+      if (source.kind === 'outbox') view.update(source, series);
     });
   }
   const view = new SourceView(first, page);
   return wrapped(view, (source, series) => {
-    if (source.kind !== 'sender') view.update(source, series);
+    if (source.kind !== 'outbox') view.update(source, series);
   });
 }
 

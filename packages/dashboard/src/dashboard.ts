@@ -20,7 +20,7 @@ export interface Dashboard {
 }
 
 /**
- * Creates the live page of intakes, inboxes and senders. From now on it reads them once a second and keeps the last 15 minutes,
+ * Creates the live page of intakes, inboxes and outboxes. From now on it reads them once a second and keeps the last 15 minutes,
  * so that a page shows them when it is opened. Up to 200 pages can be open.
  *
  * @throws BackpressureError with the code of the first invalid option: `ERR_WBP_DASHBOARD_AUTHORIZE` without `authorize`.

@@ -43,7 +43,7 @@ export function webhookBackpressure(
 ): RequestHandler & { intake: Intake } {
   const control = createAdmissionControl<Request, [Request, Response, NextFunction]>(options, nodeReader);
   const admission = new RequestAdmission(control);
-  const { handler } = options;
+  const { onRefused: handler } = options;
 
   const settle = (verdict: Verdict, req: Request, res: Response, next: NextFunction): unknown => {
     if (verdict === null) return undefined;

@@ -28,7 +28,7 @@ export function addBackpressure(fastify: FastifyInstance, options: WebhookBackpr
     headers: (request) => nodeReader.headers(request.raw),
     warn: nodeReader.warn,
   });
-  const { handler } = options;
+  const { onRefused: handler } = options;
   const { intake } = control;
   const admission = new RequestAdmission(control);
 

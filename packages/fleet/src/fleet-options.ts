@@ -1,5 +1,5 @@
 import { checkInteger, checkNames, invalid } from '@webhook-backpressure/base';
-import { drainRateOf } from '@webhook-backpressure/core/extend';
+import { maxStartsOf } from '@webhook-backpressure/core/extend';
 import type { FleetRegistry } from './registry.ts';
 
 /** Options of {@link joinFleet}. */
@@ -15,9 +15,9 @@ export interface FleetOptions {
   readonly concurrency: number;
   /**
    * How many deliveries all members together start per second. Number from 0.001 to 1,000,000. Default none: the option
-   * `drainRate` of each intake stays. Each member gets the part that its share is of `concurrency`.
+   * `maxStartsPerSecond` of each intake stays. Each member gets the part that its share is of `concurrency`.
    */
-  readonly drainRate?: number | undefined;
+  readonly maxStartsPerSecond?: number | undefined;
   /**
    * How many members there usually are: integer ≥ 1, default 4. Until the registry has answered for the first time, the
    * member has `concurrency` ÷ `instances`.
@@ -30,7 +30,7 @@ export interface FleetSettings extends FleetOptions {
   readonly instances: number;
 }
 
-const NAMES = ['registry', 'resource', 'concurrency', 'drainRate', 'instances'];
+const NAMES = ['registry', 'resource', 'concurrency', 'maxStartsPerSecond', 'instances'];
 /** Without control characters, which PostgreSQL may not store. */
 const RESOURCE = /^\P{Cc}{1,200}$/u;
 const DEFAULT_INSTANCES = 4;
@@ -38,15 +38,20 @@ const DEFAULT_INSTANCES = 4;
 /** @throws BackpressureError with the code of the first invalid option. */
 export function checkFleetOptions(options: FleetOptions): FleetSettings {
   checkNames(options, 'joinFleet()', NAMES);
-  const { registry, resource, concurrency, drainRate, instances = DEFAULT_INSTANCES } = options;
+  const { registry, resource, concurrency, maxStartsPerSecond, instances = DEFAULT_INSTANCES } = options;
   if (typeof (registry as Partial<FleetRegistry> | undefined)?.beat !== 'function')
     throw invalid('ERR_WBP_FLEET', 'registry', 'a registry, such as postgresRegistry(pool)', registry);
   if (typeof resource !== 'string' || !RESOURCE.test(resource))
     throw invalid('ERR_WBP_FLEET', 'resource', 'a name of 1 to 200 characters', resource);
   checkInteger('ERR_WBP_CONCURRENCY', 'concurrency', concurrency, 1);
-  if (typeof drainRate === 'object')
-    throw invalid('ERR_WBP_DRAIN_RATE', 'drainRate of a fleet', 'a number of starts per second', drainRate);
-  if (drainRate !== undefined) drainRateOf(drainRate, 'drainRate');
+  if (typeof maxStartsPerSecond === 'object')
+    throw invalid(
+      'ERR_WBP_MAX_STARTS_PER_SECOND',
+      'maxStartsPerSecond of a fleet',
+      'a number of starts per second',
+      maxStartsPerSecond,
+    );
+  if (maxStartsPerSecond !== undefined) maxStartsOf(maxStartsPerSecond, 'maxStartsPerSecond');
   checkInteger('ERR_WBP_FLEET', 'instances', instances, 1);
-  return { registry, resource, concurrency, drainRate, instances };
+  return { registry, resource, concurrency, maxStartsPerSecond, instances };
 }

@@ -19,11 +19,11 @@ export interface Fleet {
  * Shares one limit among the intakes of many processes. Each gets a share by its demand, as its option `concurrency`. No
  * delivery waits for the registry, and none is refused if it fails.
  *
- * An update of `concurrency` or `drainRate` by the application is an upper bound of the share. A range stays adaptive,
+ * An update of `concurrency` or `maxStartsPerSecond` by the application is an upper bound of the share. A range stays adaptive,
  * with the share as its maximum.
  *
  * @param intake - of `createIntake` or of a middleware, not closing, and in no other fleet.
- * @throws BackpressureError `ERR_WBP_FLEET`, `ERR_WBP_CONCURRENCY`, `ERR_WBP_DRAIN_RATE`, `ERR_WBP_OPTIONS` or
+ * @throws BackpressureError `ERR_WBP_FLEET`, `ERR_WBP_CONCURRENCY`, `ERR_WBP_MAX_STARTS_PER_SECOND`, `ERR_WBP_OPTIONS` or
  * `ERR_WBP_UNKNOWN_OPTION` for an invalid argument.
  */
 export function joinFleet(intake: Intake, options: FleetOptions): Fleet {

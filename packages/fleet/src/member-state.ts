@@ -17,7 +17,7 @@ export function memberId(random: () => number): string {
 export interface MemberState {
   /** The options. */
   readonly concurrency: number;
-  readonly drainRate: number | null;
+  readonly maxStartsPerSecond: number | null;
   readonly demand: number;
   /** How many deliveries it may handle concurrently now. */
   readonly share: number;
@@ -41,12 +41,12 @@ export function newsTextOf(news: RefusalNews | undefined): string {
 export function stateOf(text: unknown): MemberState | undefined {
   const data = jsonOf(text);
   if (!isRecord(data)) return undefined;
-  const { concurrency, drainRate, demand, share, claim, hasLeft, refusals } = data;
+  const { concurrency, maxStartsPerSecond, demand, share, claim, hasLeft, refusals } = data;
   if (!isCount(concurrency) || !isCount(demand) || !isCount(share) || !isCount(claim)) return undefined;
-  const isRate = typeof drainRate === 'number' && drainRate > 0;
+  const isRate = typeof maxStartsPerSecond === 'number' && maxStartsPerSecond > 0;
   return {
     concurrency: Math.max(1, concurrency),
-    drainRate: isRate ? drainRate : null,
+    maxStartsPerSecond: isRate ? maxStartsPerSecond : null,
     demand,
     share,
     claim: Math.max(share, claim),

@@ -88,7 +88,7 @@ export class Member implements FleetMembership {
 
   snapshot(): FleetSnapshot {
     const now = this.#intake.now();
-    const { concurrency, drainRate = null, others } = this.#view;
+    const { concurrency, maxStartsPerSecond = null, others } = this.#view;
     const share = this.#share.held;
     const self = { member: this.#id, share, demand: this.#reported.demand, ageMs: 0 };
     const known = others.map(({ member, state, atMs }) => {
@@ -99,7 +99,7 @@ export class Member implements FleetMembership {
       resource: this.#settings.resource,
       member: this.#id,
       concurrency,
-      drainRate,
+      maxStartsPerSecond,
       share,
       shareOfDrainRate: this.#view.rateOf(share) ?? null,
       lostMs: this.#state === 'lost' ? now - this.#answeredAtMs : 0,
@@ -147,7 +147,7 @@ export class Member implements FleetMembership {
   }
 
   #compose(number: number): FleetBeat {
-    const { concurrency, drainRate = null, resource } = this.#settings;
+    const { concurrency, maxStartsPerSecond = null, resource } = this.#settings;
     const hasLeft = this.#state === 'left';
     const demand = hasLeft ? 0 : this.#ownDemand();
     // What it has lost, or not yet seen, says nothing about what there is to claim.
@@ -158,7 +158,7 @@ export class Member implements FleetMembership {
     this.#reported = { used, demand };
     const now = this.#intake.now();
     const refusals = this.#refusals?.state(now);
-    const state = textOf({ concurrency, drainRate, demand, share, claim, hasLeft, refusals });
+    const state = textOf({ concurrency, maxStartsPerSecond, demand, share, claim, hasLeft, refusals });
     const news = newsTextOf(this.#refusals?.news(now));
     return { resource, member: this.#id, number, state, news, seen: this.#roster.seen };
   }
@@ -217,7 +217,7 @@ export class Member implements FleetMembership {
 
   #grant(): Grant {
     const { held } = this.#share;
-    return { concurrency: held, drainRate: this.#view.rateOf(held) };
+    return { concurrency: held, maxStartsPerSecond: this.#view.rateOf(held) };
   }
 
   #apply(): void {
@@ -230,11 +230,15 @@ export class Member implements FleetMembership {
 
   #warn(): void {
     const { warnings } = this.#intake;
-    const { resource, concurrency, drainRate = null } = this.#settings;
+    const { resource, concurrency, maxStartsPerSecond = null } = this.#settings;
     const { others, size } = this.#view;
     const now = this.#intake.now();
     if (size > this.#view.concurrency) warnings.ofFleetSize(resource, size, this.#view.concurrency, now);
-    if (others.some(({ state }) => state.concurrency !== concurrency || state.drainRate !== drainRate))
+    if (
+      others.some(
+        ({ state }) => state.concurrency !== concurrency || state.maxStartsPerSecond !== maxStartsPerSecond,
+      )
+    )
       warnings.ofFleetLimits(resource, now);
   }
 

@@ -5,7 +5,7 @@ import type { FleetLimits } from '@webhook-backpressure/core/extend';
 export interface Grant {
   readonly concurrency: number;
   /** Undefined: the fleet does not limit it. */
-  readonly drainRate: number | undefined;
+  readonly maxStartsPerSecond: number | undefined;
 }
 
 /** An intake without this limit is set to it when it leaves the fleet, since a limit cannot be removed. */
@@ -31,36 +31,37 @@ export class OwnLimits {
   }
 
   /** The update that sets the intake to what the fleet gives. */
-  under({ concurrency, drainRate }: Grant): Tunable {
+  under({ concurrency, maxStartsPerSecond }: Grant): Tunable {
     const most = Math.max(1, Math.min(concurrency, this.#mostConcurrency));
     const limited = { concurrency: limitConcurrency(this.#own.concurrency, most) };
-    if (drainRate === undefined) return limited;
-    const rate = Math.max(MIN_RATE, Math.min(drainRate, this.#mostRate));
-    return { ...limited, drainRate: limitRate(this.#own.drainRate, rate) };
+    if (maxStartsPerSecond === undefined) return limited;
+    const rate = Math.max(MIN_RATE, Math.min(maxStartsPerSecond, this.#mostRate));
+    return { ...limited, maxStartsPerSecond: limitRate(this.#own.maxStartsPerSecond, rate) };
   }
 
   /** What becomes of an update by the user, which is valid. */
   revise(changes: Tunable, grant: Grant): Tunable {
-    const { concurrency, drainRate } = changes;
+    const { concurrency, maxStartsPerSecond } = changes;
     if (concurrency !== undefined) {
       this.#own = { ...this.#own, concurrency };
       this.#mostConcurrency = typeof concurrency === 'number' ? concurrency : concurrency.max;
     }
-    if (drainRate !== undefined) {
-      this.#own = { ...this.#own, drainRate };
-      this.#mostRate = typeof drainRate === 'number' ? drainRate : drainRate.max;
+    if (maxStartsPerSecond !== undefined) {
+      this.#own = { ...this.#own, maxStartsPerSecond };
+      this.#mostRate = typeof maxStartsPerSecond === 'number' ? maxStartsPerSecond : maxStartsPerSecond.max;
     }
     const limited = this.under(grant);
     const revised: { -readonly [K in keyof Tunable]: Tunable[K] } = { ...changes };
     if (concurrency !== undefined) revised.concurrency = limited.concurrency;
-    if (drainRate !== undefined) revised.drainRate = limited.drainRate ?? drainRate;
+    if (maxStartsPerSecond !== undefined)
+      revised.maxStartsPerSecond = limited.maxStartsPerSecond ?? maxStartsPerSecond;
     return revised;
   }
 
   /** The update that sets the intake to its own limits. */
   restored(grant: Grant): Tunable {
-    const { concurrency, drainRate = NO_RATE } = this.#own;
-    return grant.drainRate === undefined ? { concurrency } : { concurrency, drainRate };
+    const { concurrency, maxStartsPerSecond = NO_RATE } = this.#own;
+    return grant.maxStartsPerSecond === undefined ? { concurrency } : { concurrency, maxStartsPerSecond };
   }
 }
 

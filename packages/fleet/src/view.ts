@@ -73,19 +73,20 @@ export class View {
   /** The smallest limits of all members. */
   readonly concurrency: number;
   /** Undefined if this member has none. */
-  readonly drainRate: number | undefined;
+  readonly maxStartsPerSecond: number | undefined;
   readonly #self: string;
 
   constructor(self: string, own: FleetSettings, others: readonly KnownMember[]) {
     this.#self = self;
     this.others = others;
-    let { concurrency, drainRate } = own;
+    let { concurrency, maxStartsPerSecond } = own;
     for (const { state } of others) {
       concurrency = Math.min(concurrency, state.concurrency);
-      if (drainRate !== undefined) drainRate = Math.min(drainRate, state.drainRate ?? Infinity);
+      if (maxStartsPerSecond !== undefined)
+        maxStartsPerSecond = Math.min(maxStartsPerSecond, state.maxStartsPerSecond ?? Infinity);
     }
     this.concurrency = concurrency;
-    this.drainRate = drainRate;
+    this.maxStartsPerSecond = maxStartsPerSecond;
   }
 
   get size(): number {
@@ -116,8 +117,8 @@ export class View {
 
   /** The part of the drain rate for a share of the concurrency. */
   rateOf(share: number): number | undefined {
-    return this.drainRate === undefined
+    return this.maxStartsPerSecond === undefined
       ? undefined
-      : (this.drainRate * share) / Math.max(this.concurrency, this.size);
+      : (this.maxStartsPerSecond * share) / Math.max(this.concurrency, this.size);
   }
 }

@@ -41,7 +41,7 @@ export function webhookBackpressure(
   });
   const undecided = new UndecidedRequests();
   const admission = new RequestAdmission(control, undecided);
-  const { handler } = options;
+  const { onRefused: handler } = options;
 
   const refuse = async (c: Context, next: Next, refusal: Refusal): Promise<Response | undefined> => {
     boundNodeBody(c.env);

@@ -24,9 +24,9 @@ export interface InboxSnapshot {
   /** The bytes of all dead letters. */
   readonly deadLetterBytes: number;
   /** Kept completed deliveries, as of the last few seconds. */
-  readonly kept: number;
+  readonly retained: number;
   /** The bytes of completed deliveries that are kept. */
-  readonly keptBytes: number;
+  readonly retainedBytes: number;
   /** The option: how many deliveries may be stored and unfinished. */
   readonly capacity: number;
   /** The capacity; with `maxWaitMs` the smaller of it and longest wait × drain rate. In deliveries. */

@@ -42,7 +42,7 @@ export function webhookBackpressure(
     warn: nodeReader.warn,
   });
   const admission = new RequestAdmission(control);
-  const { handler } = options;
+  const { onRefused: handler } = options;
 
   const settle = (verdict: Verdict, ctx: Context, next: Next): unknown => {
     if (verdict?.admitted === true) {

@@ -55,7 +55,7 @@ export function withBackpressure(
     options,
     nodeReader,
   );
-  const { handler } = options;
+  const { onRefused: handler } = options;
   const admission = new RequestAdmission(control);
 
   const settle = (self: unknown, req: IncomingMessage, res: ServerResponse, verdict: Verdict): unknown => {

@@ -47,9 +47,9 @@ export function withBackpressure<S extends RequestSource = Request, R extends un
   const refuse = async (args: A, refusal: Refusal): Promise<Response> => {
     const fields = control.fields(refusal);
     const { status, headers, body } = refusal;
-    if (options.handler === undefined)
+    if (options.onRefused === undefined)
       return new Response(body, { status, headers: { ...fields, ...headers } });
-    return withHeaders((await options.handler(refusal, ...args)) as Response, fields);
+    return withHeaders((await options.onRefused(refusal, ...args)) as Response, fields);
   };
 
   const guarded = async (...args: A): Promise<Response> => {

@@ -160,7 +160,7 @@ export function callbacks(start: Start): void {
     it('responds to a refusal', async () => {
       const receiver = await full({
         standardHeaders: 'draft-8',
-        handler(refusal, exchange) {
+        onRefused(refusal, exchange) {
           exchange.answer(418, `${refusal.reason} for ${String(refusal.retryAfterSeconds)} s`);
         },
       });
@@ -175,7 +175,7 @@ export function callbacks(start: Start): void {
       const receiver = await start(
         {
           ...SMALLEST,
-          handler: (refusal, exchange) => {
+          onRefused: (refusal, exchange) => {
             exchange.answer(418, refusal.reason);
           },
         },
@@ -191,7 +191,7 @@ export function callbacks(start: Start): void {
       ['what it throws', fail],
       ['its rejection', () => Promise.reject(new Error('callback failed'))],
     ])('passes %s to the error handler', async (_how, handler) => {
-      const receiver = await full({ handler });
+      const receiver = await full({ onRefused: handler });
       expect((await receiver.send().reply).status).toBe(500);
       expect(receiver.errors.map(String)).toEqual([expect.stringContaining('callback failed')]);
       receiver.clock.advance(10_100);
@@ -199,7 +199,7 @@ export function callbacks(start: Start): void {
     });
 
     it('holds up only its own request when it never responds', async () => {
-      const receiver = await full({ handler: () => never });
+      const receiver = await full({ onRefused: () => never });
       const stuck = receiver.send();
       await receiver.when(({ totals }) => totals.refused.full === 1);
       expect((await receiver.sendToHandle({ method: 'GET' })).request.destroyed).toBe(false);

@@ -33,11 +33,15 @@ describe('joinFleet', () => {
       () => joinFleet(intake(), { ...good, concurrency: { max: 9 } as never }),
       'ERR_WBP_CONCURRENCY',
     ],
-    ['a drain rate of 0', () => joinFleet(intake(), { ...good, drainRate: 0 }), 'ERR_WBP_DRAIN_RATE'],
+    [
+      'a drain rate of 0',
+      () => joinFleet(intake(), { ...good, maxStartsPerSecond: 0 }),
+      'ERR_WBP_MAX_STARTS_PER_SECOND',
+    ],
     [
       'a range of rates',
-      () => joinFleet(intake(), { ...good, drainRate: {} as never }),
-      'ERR_WBP_DRAIN_RATE',
+      () => joinFleet(intake(), { ...good, maxStartsPerSecond: {} as never }),
+      'ERR_WBP_MAX_STARTS_PER_SECOND',
     ],
     ['no instances', () => joinFleet(intake(), { ...good, instances: 0 }), 'ERR_WBP_FLEET'],
   ])('rejects %s', (_, join, code) => {
@@ -117,17 +121,17 @@ describe('a member', () => {
 
   it('gets the part of the drain rate that its share is of the concurrency', () => {
     const bed = new FleetBed();
-    const [one, other] = [bed.join({ drainRate: 100 }), bed.join({ drainRate: 100 })];
+    const [one, other] = [bed.join({ maxStartsPerSecond: 100 }), bed.join({ maxStartsPerSecond: 100 })];
     bed.pass(SOON_MS);
     expect(one.fleet.snapshot()).toMatchObject({ drainRate: 100, share: 20, shareOfDrainRate: 50 });
-    expect(other.intake.snapshot().options.drainRate).toBe(50);
-    one.intake.update({ drainRate: 10 });
-    expect(one.intake.snapshot().options.drainRate).toBe(10);
+    expect(other.intake.snapshot().options.maxStartsPerSecond).toBe(50);
+    one.intake.update({ maxStartsPerSecond: 10 });
+    expect(one.intake.snapshot().options.maxStartsPerSecond).toBe(10);
   });
 
   it('has its own limits again when it has left', async () => {
     const bed = new FleetBed();
-    const one = bed.join({ drainRate: 100 }, { concurrency: 7 });
+    const one = bed.join({ maxStartsPerSecond: 100 }, { concurrency: 7 });
     bed.pass(SOON_MS);
     one.intake.update({ maxWaitMs: 5000 });
     await one.fleet.leave();

@@ -6,7 +6,7 @@ import { View } from '../../../packages/fleet/src/view.ts';
 
 const STATE: MemberState = {
   concurrency: 2,
-  drainRate: 100,
+  maxStartsPerSecond: 100,
   demand: 1,
   share: 1,
   claim: 1,
@@ -16,7 +16,7 @@ const STATE: MemberState = {
 
 it('splits the drain rate among more members than the limit of concurrent deliveries', () => {
   const registry = memoryRegistry(manualClock());
-  const own = { registry, resource: 'db', concurrency: 2, drainRate: 100, instances: 4 };
+  const own = { registry, resource: 'db', concurrency: 2, maxStartsPerSecond: 100, instances: 4 };
   const others = ['b', 'c', 'd', 'e'].map((member) => ({ member, state: STATE, atMs: 0 }));
   const view = new View('a', own, others);
   expect(view.target(1)).toBe(1);

@@ -46,7 +46,7 @@ describe('close', () => {
   });
 
   it('immediately gives back deliveries that wait for the drain rate', async () => {
-    const bench = new InboxBench({ concurrency: 5, drainRate: 1 });
+    const bench = new InboxBench({ concurrency: 5, maxStartsPerSecond: 1 });
     for (const id of ['a', 'b', 'c']) await bench.deliver(id);
     const closing = bench.inbox.close();
     await bench.last.finish();

@@ -123,7 +123,7 @@ describe('close', () => {
   });
 
   it('drains a paced queue at its pace', async () => {
-    const bench = createBench({ concurrency: 5, drainRate: 10 });
+    const bench = createBench({ concurrency: 5, maxStartsPerSecond: 10 });
     const workshop = new Workshop(bench, () => 5);
     for (let i = 0; i < 6; i += 1) workshop.bring();
     const closing = bench.intake.close({ timeoutMs: 60_000 });
@@ -135,7 +135,7 @@ describe('close', () => {
   });
 
   it('resolves when the last queued delivery leaves or expires', async () => {
-    const { intake, clock } = createBench({ concurrency: 1, drainRate: 0.01, maxWaitMs: 300 });
+    const { intake, clock } = createBench({ concurrency: 1, maxStartsPerSecond: 0.01, maxWaitMs: 300 });
     startedNow(intake.admit()).release();
     const [leaving, expiring] = [letIn(intake.admit()), letIn(intake.admit())];
     const closing = intake.close({ timeoutMs: 60_000 });
@@ -154,7 +154,7 @@ describe('close', () => {
     clock.advance(10);
     await closing;
     waiting.leave();
-    intake.update({ concurrency: 20, drainRate: 5 });
+    intake.update({ concurrency: 20, maxStartsPerSecond: 5 });
     await reactions();
     expect(intake.snapshot()).toMatchObject({ state: 'closed', depth: 0, active: 1, concurrency: 20 });
     expect(clock.pending).toBe(0);

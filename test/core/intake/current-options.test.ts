@@ -21,7 +21,7 @@ const CHANGES: Tunable = {
   capacity: 50,
   concurrency: { initial: 2, min: 1, max: 5 },
   maxConcurrencyPerKey: 0.5,
-  drainRate: { min: 1, max: 10, targetP99Ms: 100 },
+  maxStartsPerSecond: { min: 1, max: 10, targetP99Ms: 100 },
   retryAfter: { maxSeconds: 60 },
   shed: { noisy: true, quiet: false },
 };
@@ -62,7 +62,7 @@ describe('the options in a snapshot', () => {
   });
 
   it('survive JSON', () => {
-    const intake = createIntake({ ...CHANGES, drainRate: 5 });
+    const intake = createIntake({ ...CHANGES, maxStartsPerSecond: 5 });
     const { options } = intake.snapshot();
     expect(JSON.parse(JSON.stringify(options))).toEqual(options);
   });

@@ -67,7 +67,7 @@ const jump = fc
 const tunable: fc.Arbitrary<Tunable> = fc.oneof(
   fc.record({ capacity: fc.integer({ min: 1, max: 20 }) }),
   fc.record({ concurrency: fc.integer({ min: 1, max: 6 }) }),
-  fc.record({ drainRate: fc.constantFrom(4, 20, 333) }),
+  fc.record({ maxStartsPerSecond: fc.constantFrom(4, 20, 333) }),
   fc.record({ maxConcurrencyPerKey: fc.constantFrom(1, 2, 0.5, 100) }),
   fc.constantFrom<Tunable>(
     { highWaterMark: 1 },
@@ -111,7 +111,7 @@ describe('an intake, with any operations in any order,', { timeout: 30_000 }, ()
     ['with a capacity of one', { capacity: 1, concurrency: 1 }],
     ['with a larger queue', { capacity: 40, concurrency: 3, maxWaitMs: 2000 }],
     ['when it drops the oldest', { overflow: 'drop-oldest' }],
-    ['when starts are paced', { drainRate: 20, concurrency: 4 }],
+    ['when starts are paced', { maxStartsPerSecond: 20, concurrency: 4 }],
     ['when a key may have one worker', { maxConcurrencyPerKey: 1, concurrency: 3 }],
     ['when a key may have a part of the workers', { maxConcurrencyPerKey: 0.5, concurrency: 5 }],
     ['when it books', { retryAfter: { strategy: 'booked' }, capacity: 12 }],

@@ -161,7 +161,7 @@ export class IntakeModel {
     const free = workersPerKey(this.options, concurrency) - activeOf(this.active, key);
     // Deliveries of keys at their limit are not overtaken.
     const canStartNow = active < concurrency && free > 0 && !this.#mayStart(concurrency);
-    if (canStartNow && this.options.drainRate === undefined) return ['admitted'];
+    if (canStartNow && this.options.maxStartsPerSecond === undefined) return ['admitted'];
     const turnMs = drainRate === null ? 0 : 1000 / drainRate;
     const held = this.waiting.sizeOf(key);
     // The model does not know how long the handlers of a key take.
@@ -290,7 +290,7 @@ export class IntakeModel {
 
   /** A worker may be free while deliveries are queued only because the next start is not due. */
   #expectPaced(): void {
-    const rate = this.options.drainRate;
+    const rate = this.options.maxStartsPerSecond;
     if (typeof rate !== 'number')
       throw new Error('a worker is free, a delivery is queued, and starts are not paced');
     const last = this.#startTimes.at(-1) ?? -Infinity;

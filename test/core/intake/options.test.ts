@@ -50,7 +50,12 @@ const WRONG_TUNABLES: Wrong[] = [
     [80, '80'],
   ),
   ...wrongNumbers('ERR_WBP_WATER_MARKS', 'lowWaterMark', ...OBJECTS, [0.8, '0.8'], [0.9, '0.9'], [1, '1']),
-  ...wrongNumbers('ERR_WBP_DRAIN_RATE', 'drainRate', [0.0009, '0.0009'], [1_000_001, '1000001']),
+  ...wrongNumbers(
+    'ERR_WBP_MAX_STARTS_PER_SECOND',
+    'maxStartsPerSecond',
+    [0.0009, '0.0009'],
+    [1_000_001, '1000001'],
+  ),
   ...wrongNumbers('ERR_WBP_MAX_WAIT', 'maxWaitMs', ...OBJECTS, [0.5, '0.5'], [86_400_001, '86400001']),
   ...wrongNumbers(
     'ERR_WBP_MAX_HANDLING',

@@ -102,7 +102,7 @@ describe('a listener', () => {
     const { intake, clock } = createBench({
       concurrency: 1,
       capacity: 3,
-      drainRate: 10,
+      maxStartsPerSecond: 10,
       overflow: type === 'withdrawn' ? 'drop-oldest' : 'refuse',
     });
     let closing: Promise<unknown> | undefined;

@@ -78,7 +78,7 @@ describe('a sender with a timeout of two seconds, while 400 deliveries of others
 
 describe('the predicted wait', () => {
   it('is that of the whole queue if this is shorter than the turns', async () => {
-    const bench = createBench({ concurrency: 1, drainRate: 10 });
+    const bench = createBench({ concurrency: 1, maxStartsPerSecond: 10 });
     const { clock, intake } = bench;
     startedNow(intake.admit()).release();
     clock.advance(1000);

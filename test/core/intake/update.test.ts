@@ -131,7 +131,7 @@ describe('update', () => {
   it('reports the names of the changed options', () => {
     const { intake, events, clock } = createBench();
     clock.advance(7);
-    intake.update({ capacity: 5, drainRate: undefined, shed: { shop: true } });
+    intake.update({ capacity: 5, maxStartsPerSecond: undefined, shed: { shop: true } });
     intake.update({});
     expect(events).toEqual([
       { type: 'updated', options: ['capacity', 'shed'], at: 7 },

@@ -14,7 +14,7 @@ async function secondsAt(depth: number, drainRate: number, capacity: number): Pr
     lowWaterMark: 0.5,
     concurrency: 10,
     maxWaitMs: 600_000,
-    drainRate,
+    maxStartsPerSecond: drainRate,
     random,
   });
   // Handlers are faster than the pace, so that the measured rate is the pace.

@@ -160,12 +160,12 @@ describe('the drain rate', () => {
   });
 
   it('never exceeds the paced rate of starts', async () => {
-    const bench = createBench({ concurrency: 10, drainRate: 30 });
+    const bench = createBench({ concurrency: 10, maxStartsPerSecond: 30 });
     const workshop = new Workshop(bench, () => 10);
     workshop.bring();
     await runUntil(bench.clock, 1000);
     expect(bench.intake.snapshot().drainRate).toBe(30);
-    bench.intake.update({ drainRate: 7 });
+    bench.intake.update({ maxStartsPerSecond: 7 });
     expect(bench.intake.snapshot().drainRate).toBe(7);
   });
 

@@ -15,7 +15,12 @@ function gapsOf(times: readonly number[]): number[] {
 
 /** A queue that never runs empty, drained by handlers that take no time. */
 function paced(drainRate: number, deliveries: number): Bench {
-  const bench = createBench({ drainRate, capacity: 100_000, maxWaitMs: 86_400_000, concurrency: 10 });
+  const bench = createBench({
+    maxStartsPerSecond: drainRate,
+    capacity: 100_000,
+    maxWaitMs: 86_400_000,
+    concurrency: 10,
+  });
   const workshop = new Workshop(bench, () => 0);
   for (let i = 0; i < deliveries; i += 1) workshop.bring();
   return bench;
@@ -97,7 +102,7 @@ describe('paced starts', () => {
   });
 
   it('come one by one after a stall of all workers with a filled queue', async () => {
-    const bench = createBench({ drainRate: 200, concurrency: 50, capacity: 500, maxWaitMs: 60_000 });
+    const bench = createBench({ maxStartsPerSecond: 200, concurrency: 50, capacity: 500, maxWaitMs: 60_000 });
     const { intake, clock } = bench;
     const workshop = new Workshop(bench, () => 10_000);
     for (let i = 0; i < 50; i += 1) workshop.bring();
@@ -126,7 +131,7 @@ describe('a new rate', () => {
     const bench = paced(0.001, 10);
     await runUntil(bench.clock, 5000);
     expect(startsOf(bench)).toHaveLength(1);
-    bench.intake.update({ drainRate: 10 });
+    bench.intake.update({ maxStartsPerSecond: 10 });
     await runUntil(bench.clock, 5500);
     expect(startsOf(bench)).toEqual([0, 5000, 5100, 5200, 5300, 5400]);
   });
@@ -135,7 +140,7 @@ describe('a new rate', () => {
     const bench = paced(10, 50);
     for (let i = 1; i <= 200; i += 1) {
       await runUntil(bench.clock, i * 10);
-      bench.intake.update({ drainRate: i % 2 === 0 ? 10 : 9.9 });
+      bench.intake.update({ maxStartsPerSecond: i % 2 === 0 ? 10 : 9.9 });
     }
     expect(startsOf(bench).length).toBeLessThanOrEqual(21);
     expect(startsOf(bench).length).toBeGreaterThanOrEqual(19);
@@ -151,7 +156,7 @@ describe('a new rate', () => {
         if (result.admitted) result.release();
       });
     }
-    bench.intake.update({ drainRate: 10 });
+    bench.intake.update({ maxStartsPerSecond: 10 });
     first?.release();
     second?.release();
     await runUntil(bench.clock, 1000);
@@ -166,7 +171,7 @@ describe('a new rate', () => {
 });
 
 it('a lost timer of the pace is replaced at the next delivery', async () => {
-  const bench = createBench({ drainRate: 10, concurrency: 10 });
+  const bench = createBench({ maxStartsPerSecond: 10, concurrency: 10 });
   const { intake, clock } = bench;
   startedNow(intake.admit());
   const waiting: Admission[] = [];

@@ -6,7 +6,7 @@ describe('a pace of less than one start per longest wait', () => {
     'does not call back who has waited in vain, by %s',
     async (strategy) => {
       const { clock, intake } = createBench({
-        drainRate: 0.001,
+        maxStartsPerSecond: 0.001,
         retryAfter: { strategy },
         random: seeded(1),
       });

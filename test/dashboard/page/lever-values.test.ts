@@ -29,7 +29,7 @@ describe('levers', () => {
   });
 
   it('leave an option as it is when its field is emptied', () => {
-    const current = inForce({ drainRate: 20 });
+    const current = inForce({ maxStartsPerSecond: 20 });
     expect(changesOf(current, { ...draftOf(current), drainRate: '', capacity: ' ' })).toEqual({});
   });
 

@@ -8,7 +8,7 @@ const SAMPLE_MS = 500;
 
 const backpressure = webhookBackpressure({
   capacity: 400,
-  drainRate: 200,
+  maxStartsPerSecond: 200,
   // More than needed: the drain rate limits the starts.
   concurrency: 100,
   // The queue should stay at its capacity.

@@ -14,7 +14,7 @@ export interface CurrentOptions {
   /** How many deliveries of one key are handled concurrently, or below 1 a fraction of `concurrency`. */
   readonly maxConcurrencyPerKey: number | null;
   /** How many deliveries start per second at most, or the range in which that is learned. */
-  readonly drainRate:
+  readonly maxStartsPerSecond:
     number | { readonly min: number; readonly max: number; readonly targetP99Ms: number } | null;
   /** The longest acceptable wait in the queue, in milliseconds. */
   readonly maxWaitMs: number;

@@ -29,7 +29,7 @@ export interface FleetSnapshot {
   /** The limit that the members share: the smallest `concurrency` of all. */
   readonly concurrency: number;
   /** The same for `drainRate`, in starts per second; null if no member has that option. */
-  readonly drainRate: number | null;
+  readonly maxStartsPerSecond: number | null;
   /** How many deliveries this member may handle concurrently. */
   readonly share: number;
   /** How many deliveries this member may start per second; null without a `drainRate`. */

@@ -283,8 +283,8 @@ export class BoundedIntake implements Intake, DeliveryOwner {
         return active();
       },
       get limits() {
-        const { concurrency, drainRate } = settings();
-        return { concurrency, drainRate };
+        const { concurrency, maxStartsPerSecond } = settings();
+        return { concurrency, maxStartsPerSecond };
       },
       get member() {
         return membership();

@@ -8,7 +8,7 @@ import type { Intake } from './intake.ts';
 import type { Settings, Tunable } from './options.ts';
 
 /** The limits of an intake that a fleet shares. */
-export type FleetLimits = Pick<Settings, 'concurrency' | 'drainRate'>;
+export type FleetLimits = Pick<Settings, 'concurrency' | 'maxStartsPerSecond'>;
 
 /** What a fleet reads and changes in an intake. */
 export interface FleetHandle {

@@ -25,7 +25,7 @@ import {
 import type { CurrentOptions } from '../delivery/current-options.ts';
 import { keyOf } from '../delivery/delivery.ts';
 import type { RateRange } from '../limits/adaptive-rate.ts';
-import { checkPerKey, concurrencyOf, drainRateOf } from '../limits/limits.ts';
+import { checkPerKey, concurrencyOf, maxStartsOf } from '../limits/limits.ts';
 import type { ConcurrencyRange } from '../limits/adaptive-concurrency.ts';
 import type { RetryAfterSettings } from '../refusals/situation.ts';
 
@@ -57,7 +57,7 @@ export interface Tunable {
    * starts as soon as a worker is free. Or `{ min, max, targetP99Ms }`: then the rate falls while the 99th percentile of
    * the handling time is above the target, in milliseconds, and rises while it is not.
    */
-  drainRate?: number | RateRange | undefined;
+  maxStartsPerSecond?: number | RateRange | undefined;
   /**
    * The longest acceptable wait in the queue, in milliseconds. From 1 to 86,400,000, default 10,000. It sizes the queue
    * (see {@link IntakeSnapshot.effectiveCapacity}), and a delivery that has been queued for this long is refused.
@@ -130,7 +130,7 @@ export const TUNABLE: Rows<Settings, Tunable> = {
   lowWaterMark: { default: 0.5 },
   concurrency: { default: 10, read: concurrencyOf },
   maxConcurrencyPerKey: { default: undefined, check: checkPerKey },
-  drainRate: { default: undefined, read: drainRateOf },
+  maxStartsPerSecond: { default: undefined, read: maxStartsOf },
   maxWaitMs: { default: 10_000, check: milliseconds('ERR_WBP_MAX_WAIT', 1, DAY_MS) },
   maxHandlingMs: { default: 60_000, check: milliseconds('ERR_WBP_MAX_HANDLING', 1, DAY_MS) },
   overflow: { default: 'refuse', check: by(checkOneOf, 'ERR_WBP_OVERFLOW', ['refuse', 'drop-oldest']) },

@@ -6,7 +6,7 @@ import { AdaptiveRate, type RateRange } from './adaptive-rate.ts';
 /** The limits as the user set them: a fixed number, or a range to adapt within. */
 export interface LimitSettings {
   readonly concurrency: number | ConcurrencyRange;
-  readonly drainRate: number | RateRange | undefined;
+  readonly maxStartsPerSecond: number | RateRange | undefined;
 }
 
 /** The current limits, fixed or adaptive: concurrent deliveries, and starts per second. */
@@ -35,8 +35,10 @@ export class Limits {
 
   /** Starts per second; undefined without a limit. */
   get rate(): number | undefined {
-    const { drainRate } = this.#settings;
-    return typeof drainRate === 'object' ? (this.#adaptiveRate?.rate ?? drainRate.max) : drainRate;
+    const { maxStartsPerSecond } = this.#settings;
+    return typeof maxStartsPerSecond === 'object'
+      ? (this.#adaptiveRate?.rate ?? maxStartsPerSecond.max)
+      : maxStartsPerSecond;
   }
 
   /** Whether a limit is learned. */
@@ -46,7 +48,7 @@ export class Limits {
 
   /** Sets new settings. A new range starts from the limit learned in the old one. */
   retune(settings: LimitSettings): void {
-    const { concurrency, drainRate } = settings;
+    const { concurrency, maxStartsPerSecond } = settings;
     const before = this.#settings;
     this.#settings = settings;
     if (typeof concurrency === 'number') this.#adaptiveConcurrency = undefined;
@@ -54,9 +56,9 @@ export class Limits {
       this.#adaptiveConcurrency = new AdaptiveConcurrency(concurrency);
     else if (concurrency !== before.concurrency) this.#adaptiveConcurrency.retune(concurrency);
 
-    if (typeof drainRate !== 'object') this.#adaptiveRate = undefined;
-    else if (this.#adaptiveRate === undefined) this.#adaptiveRate = new AdaptiveRate(drainRate);
-    else if (drainRate !== before.drainRate) this.#adaptiveRate.retune(drainRate);
+    if (typeof maxStartsPerSecond !== 'object') this.#adaptiveRate = undefined;
+    else if (this.#adaptiveRate === undefined) this.#adaptiveRate = new AdaptiveRate(maxStartsPerSecond);
+    else if (maxStartsPerSecond !== before.maxStartsPerSecond) this.#adaptiveRate.retune(maxStartsPerSecond);
   }
 
   /**
@@ -109,9 +111,9 @@ export function checkPerKey(given: unknown, name: string): void {
   throw invalid('ERR_WBP_MAX_CONCURRENCY_PER_KEY', name, rule, given);
 }
 
-/** @throws BackpressureError `ERR_WBP_DRAIN_RATE` */
-export function drainRateOf(given: unknown, name: string): number | RateRange {
-  const code = 'ERR_WBP_DRAIN_RATE';
+/** @throws BackpressureError `ERR_WBP_MAX_STARTS_PER_SECOND` */
+export function maxStartsOf(given: unknown, name: string): number | RateRange {
+  const code = 'ERR_WBP_MAX_STARTS_PER_SECOND';
   if (!isRecord(given)) {
     checkNumber(code, name, given, MIN_RATE, MAX_RATE, 'starts per second');
     return given as number;

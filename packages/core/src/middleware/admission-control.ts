@@ -64,7 +64,7 @@ export interface MiddlewareOptions<
    */
   bodyTimeoutMs?: number | undefined;
   /** Answers a refusal instead of the middleware, which has not set the headers of the refusal. */
-  handler?: ((refusal: Refusal, ...rest: HandlerArguments) => unknown) | undefined;
+  onRefused?: ((refusal: Refusal, ...rest: HandlerArguments) => unknown) | undefined;
 }
 
 /** How an adapter reads a request. */
@@ -116,7 +116,7 @@ const OWN_NAMES = [
   'standardHeaders',
   'legacyHeaders',
   'bodyTimeoutMs',
-  'handler',
+  'onRefused',
 ] as const;
 type OwnNames = (typeof OWN_NAMES)[number];
 
@@ -199,9 +199,9 @@ function split<R, A extends readonly unknown[]>(
 ): OwnOptions<R, A> & { intake: Intake } {
   checkObject(options, 'options');
   const { intake, skip, keyGenerator, delivery, senders, ...others } = options;
-  const { standardHeaders, legacyHeaders, bodyTimeoutMs, handler, ...rest } = others;
+  const { standardHeaders, legacyHeaders, bodyTimeoutMs, onRefused, ...rest } = others;
   const headers = { standardHeaders, legacyHeaders };
-  const own = { skip, keyGenerator, delivery, senders, ...headers, bodyTimeoutMs, handler };
+  const own = { skip, keyGenerator, delivery, senders, ...headers, bodyTimeoutMs, onRefused };
   if (intake === undefined)
     return { ...own, intake: new BoundedIntake(resolveOptions(rest, ['intake', ...OWN_NAMES]), warn) };
 
@@ -223,7 +223,7 @@ function split<R, A extends readonly unknown[]>(
 }
 
 function checkOwn<R, A extends readonly unknown[]>(own: OwnOptions<R, A>): FieldStyle | undefined {
-  for (const name of ['skip', 'keyGenerator', 'delivery', 'handler'] as const) {
+  for (const name of ['skip', 'keyGenerator', 'delivery', 'onRefused'] as const) {
     const value: unknown = own[name];
     if (value !== undefined && typeof value !== 'function') {
       throw invalid('ERR_WBP_CALLBACK', name, 'a function', value);

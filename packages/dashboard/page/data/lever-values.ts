@@ -11,7 +11,7 @@ interface Ranged {
 
 export const RANGED: readonly Ranged[] = [
   { name: 'concurrency', parts: ['initial', 'min', 'max'] },
-  { name: 'drainRate', parts: ['min', 'max', 'targetP99Ms'] },
+  { name: 'maxStartsPerSecond', parts: ['min', 'max', 'targetP99Ms'] },
 ];
 
 const SINGLE = ['capacity', 'maxBytes', 'highWaterMark', 'lowWaterMark', 'maxWaitMs'];
@@ -78,7 +78,7 @@ const FIELD_OF_CODE: Readonly<Record<string, string>> = {
   ERR_WBP_MAX_BYTES: 'maxBytes',
   ERR_WBP_WATER_MARKS: 'highWaterMark',
   ERR_WBP_CONCURRENCY: 'concurrency',
-  ERR_WBP_DRAIN_RATE: 'drainRate',
+  ERR_WBP_MAX_STARTS_PER_SECOND: 'maxStartsPerSecond',
   ERR_WBP_MAX_WAIT: 'maxWaitMs',
   ERR_WBP_SHED: 'shed',
 };

@@ -2,7 +2,7 @@ import { snapshotOf, type AnySource, type Sample, type OutboxSource, type Source
 
 /** The history columns that follow from a state without history, under the names that the server gives them. */
 export function sampleOf(source: AnySource): Sample {
-  return source.kind === 'sender' ? senderSample(source) : receiverSample(source);
+  return source.kind === 'outbox' ? senderSample(source) : receiverSample(source);
 }
 
 function receiverSample(source: Source): Sample {

@@ -12,7 +12,7 @@ export type Source =
 
 /** A sender that the page shows. */
 export interface OutboxSource {
-  readonly kind: 'sender';
+  readonly kind: 'outbox';
   readonly name: string;
   readonly view: OutboxView;
 }

@@ -76,14 +76,14 @@ export class Client {
     return (await this.#post(action, { [kind]: name, ...one })) as Settled;
   }
 
-  /** Pauses or resumes an endpoint of a sender. */
-  async switchEndpoint(sender: string, endpoint: string, action: 'pause' | 'resume'): Promise<void> {
-    await this.#post('endpoint', { sender, endpoint, action });
+  /** Pauses or resumes an endpoint of an outbox. */
+  async switchEndpoint(outbox: string, endpoint: string, action: 'pause' | 'resume'): Promise<void> {
+    await this.#post('endpoint', { outbox, endpoint, action });
   }
 
   /** Sets the rate of an endpoint; null: that of its settings. */
-  async setRate(sender: string, endpoint: string, rate: object | null): Promise<void> {
-    await this.#post('endpoint', { sender, endpoint, action: 'rate', rate });
+  async setRate(outbox: string, endpoint: string, rate: object | null): Promise<void> {
+    await this.#post('endpoint', { outbox, endpoint, action: 'rate', rate });
   }
 
   #get(path: string, query: Readonly<Record<string, string>>): Promise<unknown> {

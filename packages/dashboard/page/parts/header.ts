@@ -26,7 +26,11 @@ interface Tab {
 /** The bar at the top: the tabs of the sources, and whether the figures are live. */
 export class Header {
   readonly element: HTMLElement;
-  readonly #tabs = h('div', { class: 'tabs', role: 'tablist', 'aria-label': 'Intakes, inboxes and senders' });
+  readonly #tabs = h('div', {
+    class: 'tabs',
+    role: 'tablist',
+    'aria-label': 'Intakes, inboxes and outboxes',
+  });
   readonly #word = h('span');
   readonly #time = h('time', { class: 'note' });
   readonly #connection: HTMLElement;

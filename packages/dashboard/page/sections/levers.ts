@@ -16,7 +16,7 @@ const PARTS: Readonly<Record<string, readonly [label: string, unit: string]>> = 
 
 /** Options that may be absent, with their largest values. */
 const UNLIMITED: ReadonlyMap<string, string> = new Map([
-  ['drainRate', '1000000'],
+  ['maxStartsPerSecond', '1000000'],
   ['maxWaitMs', '86400000'],
 ]);
 
@@ -55,7 +55,7 @@ export function leverSection(page: Page, kind: Source['kind']): Section {
   const longestWait = add('maxWaitMs', 'Longest wait', 'ms');
   const ofWorkers = [
     addRanged('concurrency', 'Concurrency', 'Workers', ''),
-    addRanged('drainRate', 'Limit of starts', 'Starts', 'per s'),
+    addRanged('maxStartsPerSecond', 'Limit of starts', 'Starts', 'per s'),
   ];
   const form = h(
     'form',

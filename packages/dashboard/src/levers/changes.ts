@@ -55,15 +55,15 @@ function targetOf({ intake, inbox }: Readonly<Record<string, unknown>>, sources:
 
 /** Pauses or resumes an endpoint of a sender, or sets its rate until the process ends. */
 export async function changeEndpoint(
-  { sender: name, endpoint, action, rate }: Readonly<Record<string, unknown>>,
-  { senders }: Sources,
+  { outbox: name, endpoint, action, rate }: Readonly<Record<string, unknown>>,
+  { outboxes }: Sources,
 ): Promise<Outcome> {
-  const sender = typeof name === 'string' ? senders.get(name) : undefined;
-  if (sender === undefined) throw refused('NOT_FOUND', 'No sender has this name.');
+  const sender = typeof name === 'string' ? outboxes.get(name) : undefined;
+  if (sender === undefined) throw refused('NOT_FOUND', 'No outbox has this name.');
   if (typeof endpoint !== 'string' || endpoint === '') {
     throw refused('BAD_REQUEST', 'endpoint must be a string.');
   }
-  const subject = { kind: 'sender', name: name as string, endpoint } as const;
+  const subject = { kind: 'outbox', name: name as string, endpoint } as const;
   switch (action) {
     case 'pause':
     case 'resume':

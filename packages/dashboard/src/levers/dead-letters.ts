@@ -12,7 +12,7 @@ const SHOWN_ERROR = 500;
 
 /** A page of the dead letters of an inbox or sender, the oldest first. */
 export async function listDeadLetters(query: URLSearchParams, sources: Sources): Promise<object> {
-  const { deadLetters } = withDeadLetters(query.get('inbox'), query.get('sender'), sources);
+  const { deadLetters } = withDeadLetters(query.get('inbox'), query.get('outbox'), sources);
   const offset = Number(query.get('cursor') ?? 0);
   if (!Number.isSafeInteger(offset) || offset < 0) throw refused('BAD_REQUEST', 'cursor is not valid.');
   // One more shows whether there is a next page.
@@ -23,7 +23,7 @@ export async function listDeadLetters(query: URLSearchParams, sources: Sources):
 
 /** One dead letter with its headers and the beginning of its body. */
 export async function showDeadLetter(query: URLSearchParams, sources: Sources): Promise<object> {
-  const { deadLetters } = withDeadLetters(query.get('inbox'), query.get('sender'), sources);
+  const { deadLetters } = withDeadLetters(query.get('inbox'), query.get('outbox'), sources);
   const [key, id] = [query.get('key'), query.get('id')];
   if (id === null) throw refused('BAD_REQUEST', 'id is missing.');
   const found = await fromStore(() => deadLetters.get(id, key === null ? {} : { key }));
@@ -67,11 +67,11 @@ const MAX_REDRIVE_MS = 20_000;
 /** Redrives or purges the dead letters of an inbox or sender: of one id, of one key, or all. */
 export async function moveDeadLetters(
   action: 'redrive' | 'purge',
-  { inbox, sender, key, id }: Readonly<Record<string, unknown>>,
+  { inbox, outbox, key, id }: Readonly<Record<string, unknown>>,
   sources: Sources,
   clock: Clock,
 ): Promise<Outcome> {
-  const { kind, name, deadLetters } = withDeadLetters(inbox, sender, sources);
+  const { kind, name, deadLetters } = withDeadLetters(inbox, outbox, sources);
   if (!isTextOrAbsent(key) || !isTextOrAbsent(id)) {
     throw refused('BAD_REQUEST', 'key and id must be strings.');
   }

@@ -21,25 +21,25 @@ export interface Source {
 export interface Sources {
   readonly intakes: ReadonlyMap<string, Intake>;
   readonly inboxes: ReadonlyMap<string, Inbox>;
-  readonly senders: ReadonlyMap<string, ObservableOutbox>;
+  readonly outboxes: ReadonlyMap<string, ObservableOutbox>;
 }
 
 /** A source with dead letters. */
 export interface WithDeadLetters {
-  readonly kind: 'inbox' | 'sender';
+  readonly kind: 'inbox' | 'outbox';
   readonly name: string;
   readonly deadLetters: DeadLetters;
 }
 
-/** The inbox or the sender that a request names. */
-export function withDeadLetters(inbox: unknown, sender: unknown, sources: Sources): WithDeadLetters {
-  const kind = sender === undefined || sender === null ? 'inbox' : 'sender';
-  const name = kind === 'inbox' ? inbox : sender;
+/** The inbox or the outbox that a request names. */
+export function withDeadLetters(inbox: unknown, outbox: unknown, sources: Sources): WithDeadLetters {
+  const kind = outbox === undefined || outbox === null ? 'inbox' : 'outbox';
+  const name = kind === 'inbox' ? inbox : outbox;
   if (typeof name === 'string') {
-    const found = kind === 'inbox' ? sources.inboxes.get(name) : sources.senders.get(name);
+    const found = kind === 'inbox' ? sources.inboxes.get(name) : sources.outboxes.get(name);
     if (found !== undefined) return { kind, name, deadLetters: found.deadLetters };
   }
-  throw refused('NOT_FOUND', 'No inbox or sender has this name.');
+  throw refused('NOT_FOUND', 'No inbox or outbox has this name.');
 }
 
 const ERRORS_PAGE = 'https://github.com/webhook-backpressure/webhook-backpressure/blob/main/docs/errors.md';

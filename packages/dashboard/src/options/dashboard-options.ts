@@ -17,8 +17,8 @@ export interface DashboardOptions {
   intakes?: Readonly<Record<string, Intake>> | undefined;
   /** The inboxes to show, by the name that the page shows. Default none. */
   inboxes?: Readonly<Record<string, Inbox>> | undefined;
-  /** The senders to show, by the name that the page shows. Default none. */
-  senders?: Readonly<Record<string, ObservableOutbox>> | undefined;
+  /** The senders (of `createSender`) whose outboxes to show, by the name that the page shows. Default none. */
+  outboxes?: Readonly<Record<string, ObservableOutbox>> | undefined;
   /**
    * Whether a request may use the page. Called for every request, and once a minute for every open page. Only `true`
    * admits it. A `Response` is sent instead, such as a redirect to a login or a 401 with `WWW-Authenticate`; any other
@@ -29,7 +29,7 @@ export interface DashboardOptions {
    */
   authorize: ((request: Request) => boolean | Response | Promise<boolean | Response>) | false;
   /**
-   * Whether the page may change options, pause endpoints of senders and set their rates, and redrive and purge dead letters.
+   * Whether the page may change options, pause endpoints of outboxes and set their rates, and redrive and purge dead letters.
    * Default false: such requests are answered with 403.
    */
   allowUpdate?: boolean | undefined;
@@ -51,7 +51,7 @@ export interface DashboardOptions {
 export interface Settings {
   readonly intakes: ReadonlyMap<string, Intake>;
   readonly inboxes: ReadonlyMap<string, Inbox>;
-  readonly senders: ReadonlyMap<string, ObservableOutbox>;
+  readonly outboxes: ReadonlyMap<string, ObservableOutbox>;
   readonly authorize: Exclude<DashboardOptions['authorize'], false> | undefined;
   readonly allowUpdate: boolean;
   readonly onChange: (change: Change, request: Request) => unknown;
@@ -62,7 +62,7 @@ export interface Settings {
 const NAMES: readonly (keyof DashboardOptions)[] = [
   'intakes',
   'inboxes',
-  'senders',
+  'outboxes',
   'authorize',
   'allowUpdate',
   'onChange',
@@ -97,7 +97,7 @@ export function settle(options: unknown): Settings {
   return {
     intakes: sources('intakes', given.intakes, isIntake),
     inboxes: sources('inboxes', given.inboxes, isInbox),
-    senders: sources('senders', given.senders, isSender),
+    outboxes: sources('outboxes', given.outboxes, isSender),
     authorize: authorize === false ? undefined : authorize,
     allowUpdate,
     onChange,
@@ -106,7 +106,7 @@ export function settle(options: unknown): Settings {
   };
 }
 
-const KINDS = { intakes: 'intake', inboxes: 'inbox', senders: 'sender' } as const;
+const KINDS = { intakes: 'intake', inboxes: 'inbox', outboxes: 'sender' } as const;
 
 function sources<T>(
   option: keyof typeof KINDS,

@@ -15,8 +15,8 @@ export interface PageState {
   readonly intakes: Readonly<Record<string, IntakeView>>;
   /** The inboxes, by the name that `dashboard` got. */
   readonly inboxes: Readonly<Record<string, InboxView>>;
-  /** The senders, by the name that `dashboard` got. */
-  readonly senders: Readonly<Record<string, OutboxView>>;
+  /** The outboxes, by the name that `dashboard` got. */
+  readonly outboxes: Readonly<Record<string, OutboxView>>;
   /** The last 100 changes, the oldest first. Only `GET state` has them. */
   readonly changes?: readonly Change[];
 }
@@ -102,7 +102,7 @@ export interface Change {
   /** When, in milliseconds since 1970. */
   readonly at: number;
   /** What was changed. */
-  readonly kind: 'intake' | 'inbox' | 'sender';
+  readonly kind: 'intake' | 'inbox' | 'outbox';
   /** The name of the intake, inbox or sender. */
   readonly name: string;
   /** The options that were changed, with their new values. */

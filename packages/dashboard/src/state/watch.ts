@@ -30,7 +30,7 @@ const SECOND_MS = 1000;
 export interface WatchParts {
   readonly intakes: ReadonlyMap<string, Intake>;
   readonly inboxes: ReadonlyMap<string, Inbox>;
-  readonly senders: ReadonlyMap<string, ObservableOutbox>;
+  readonly outboxes: ReadonlyMap<string, ObservableOutbox>;
   readonly allowUpdate: boolean;
   readonly clock: Clock;
   /** Called after each sample. */
@@ -47,7 +47,7 @@ export class Watch {
   readonly #startedAt: number;
   readonly #intakes: ReadonlyMap<string, WatchedSource<ObservedIntakeSnapshot, IntakeRates>>;
   readonly #inboxes: ReadonlyMap<string, WatchedSource<InboxSnapshot, InboxRates>>;
-  readonly #senders: ReadonlyMap<string, WatchedSource<OutboxSnapshot, OutboxRates>>;
+  readonly #outboxes: ReadonlyMap<string, WatchedSource<OutboxSnapshot, OutboxRates>>;
   readonly #changes: Change[] = [];
   readonly #timer: EverySecond;
   #sampledMs: number;
@@ -65,7 +65,7 @@ export class Watch {
       const snapshot = observedSnapshots(inbox);
       return new WatchedSource({ snapshot, counts: inboxCounts, columns: INBOX_COLUMNS });
     });
-    this.#senders = mapped(parts.senders, (sender) => {
+    this.#outboxes = mapped(parts.outboxes, (sender) => {
       const snapshot = (): OutboxSnapshot => withBusiest(sender.snapshot());
       return new WatchedSource({ snapshot, counts: senderCounts, columns: OUTBOX_COLUMNS });
     });
@@ -138,7 +138,7 @@ export class Watch {
     return [
       ['intake', this.#intakes],
       ['inbox', this.#inboxes],
-      ['sender', this.#senders],
+      ['outbox', this.#outboxes],
     ];
   }
 
@@ -150,7 +150,7 @@ export class Watch {
       allowUpdate: this.#parts.allowUpdate,
       intakes: record(this.#intakes, view),
       inboxes: record(this.#inboxes, view),
-      senders: record(this.#senders, view),
+      outboxes: record(this.#outboxes, view),
     };
   }
 }

@@ -32,7 +32,7 @@ export class FinishedUsage {
     this.#settings = settings;
   }
 
-  learn({ deadLetters, deadLetterBytes, kept, keptBytes }: StoreStats): void {
+  learn({ deadLetters, deadLetterBytes, retained: kept, retainedBytes: keptBytes }: StoreStats): void {
     const { deadLetters: toDeadLetters, kept: toKept } = this.#expected;
     Object.assign(this.deadLetters, {
       count: deadLetters + toDeadLetters.count,

@@ -48,7 +48,7 @@ export class Retention {
     const [nowMs, oldMs] = [wallMs(), agedMs()];
     const more = [await this.#forget(nowMs, oldMs)];
     // By the trusted time: deleting a completed delivery too early loses none, and too late may break a law.
-    if (stats.kept > 0) more.push(await this.#drop(nowMs));
+    if (stats.retained > 0) more.push(await this.#drop(nowMs));
     const { maxDeadLetterAgeMs } = settings();
     if (stats.deadLetters > 0 && maxDeadLetterAgeMs !== undefined)
       more.push(await this.#discard(oldMs - maxDeadLetterAgeMs));

@@ -57,7 +57,7 @@ export type WorkingOption =
       | 'onDead'
       | 'ordered'
       | 'concurrency'
-      | 'drainRate'
+      | 'maxStartsPerSecond'
       | 'maxConcurrencyPerKey'
       | 'maxHandlingMs'
     )
@@ -111,7 +111,7 @@ const WORKING: Record<WorkingOption, true> = {
   onDead: true,
   ordered: true,
   concurrency: true,
-  drainRate: true,
+  maxStartsPerSecond: true,
   maxConcurrencyPerKey: true,
   maxHandlingMs: true,
   retry: true,

@@ -63,9 +63,9 @@ export interface StoreStats extends ReceivingStats {
   /** Completed ids that are remembered. */
   readonly remembered: number;
   /** Completed deliveries that are kept. */
-  readonly kept: number;
+  readonly retained: number;
   /** The bytes of completed deliveries that are kept. */
-  readonly keptBytes: number;
+  readonly retainedBytes: number;
   /** When the oldest unfinished delivery was received, in ms since 1970; undefined when there is none. */
   readonly oldestReceivedAtMs: number | undefined;
   /** Whether everything is paused. */

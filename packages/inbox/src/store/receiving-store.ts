@@ -58,9 +58,9 @@ export interface ReceivingStats {
   /** The bytes of all dead letters. Absent: none. */
   readonly deadLetterBytes?: number | undefined;
   /** Completed deliveries that are kept. Absent: none. */
-  readonly kept?: number | undefined;
+  readonly retained?: number | undefined;
   /** The bytes of completed deliveries that are kept. Absent: none. */
-  readonly keptBytes?: number | undefined;
+  readonly retainedBytes?: number | undefined;
   /** Whether everything is paused. Absent: no. */
   readonly isPaused?: boolean | undefined;
   /** Keys that are paused, in any order. Absent: none. */

@@ -8,7 +8,15 @@ import type { Request } from './usage.ts';
 export async function status(store: ToolStore): Promise<Answer> {
   const { oldestReceivedAtMs: oldest, isPaused, pausedKeys, ...counts } = await store.stats();
   const owners = await store.owners();
-  const { depth, inFlight, deadLetters, deadLetterBytes, remembered, kept, keptBytes } = counts;
+  const {
+    depth,
+    inFlight,
+    deadLetters,
+    deadLetterBytes,
+    remembered,
+    retained: kept,
+    retainedBytes: keptBytes,
+  } = counts;
   const { name, value } = store.place;
   return {
     text: table(

@@ -153,7 +153,7 @@ export class FleetWatch {
         registry: { beat: (beat: FleetBeat) => this.#beat(beat, receiver) },
         resource: 'downstream',
         concurrency: this.#limit,
-        drainRate: this.#drainRate,
+        maxStartsPerSecond: this.#drainRate,
         instances: receivers,
       });
     }

@@ -15,7 +15,7 @@ export type ScenarioInboxOptions = Pick<
   | 'retryAfter'
   | 'shed'
   | 'concurrency'
-  | 'drainRate'
+  | 'maxStartsPerSecond'
   | 'maxConcurrencyPerKey'
   | 'maxHandlingMs'
   | 'ordered'
@@ -32,7 +32,7 @@ const OPTIONS: readonly (keyof ScenarioInboxOptions)[] = [
   'retryAfter',
   'shed',
   'concurrency',
-  'drainRate',
+  'maxStartsPerSecond',
   'maxConcurrencyPerKey',
   'maxHandlingMs',
   'ordered',

@@ -101,8 +101,8 @@ function readReceiver(fields: Fields): Pick<Scenario, 'intake' | 'inbox'> {
   if (!hasInbox)
     return { intake: readIntake(fields.has('intake') ? fields.raw('intake') : {}), inbox: undefined };
   const inbox = fields.has('inbox') ? fields.object('inbox', readInbox) : { options: {}, commitMs: 0 };
-  const { concurrency, drainRate } = inbox.options;
-  return { intake: { concurrency, drainRate }, inbox };
+  const { concurrency, maxStartsPerSecond } = inbox.options;
+  return { intake: { concurrency, maxStartsPerSecond }, inbox };
 }
 
 function readIntake(value: unknown): ScenarioIntake {
@@ -176,7 +176,7 @@ function checkFleet({ process, policy, senders, intake, fleet }: Scenario): void
     if (timeoutMs > 0 && profile === undefined)
       throw mistake(`senders[${String(index)}].timeoutMs`, `0 beside fleet, ${because}`, timeoutMs);
   }
-  for (const name of ['concurrency', 'drainRate'] as const) {
+  for (const name of ['concurrency', 'maxStartsPerSecond'] as const) {
     if (typeof intake[name] === 'object')
       throw mistake(`intake.${name}`, 'a number beside fleet', intake[name]);
   }

@@ -14,7 +14,7 @@ import {
   type PlanRequest,
   type Request,
   burstStartS,
-  drainRateOf,
+  maxStartsOf,
   durationS,
   readArriving,
 } from './request.ts';
@@ -49,7 +49,7 @@ export async function plan(request: PlanRequest, { onRun }: PlanSettings = {}): 
   const { configuration } = found.recommended;
   return {
     request: shownRequest(read),
-    drainPerSecond: drainRateOf(read, read.concurrency),
+    drainPerSecond: maxStartsOf(read, read.concurrency),
     runs: kept.map(({ name, trial }) => ({
       name,
       ...trial.configuration,

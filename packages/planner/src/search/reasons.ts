@@ -1,6 +1,6 @@
 import { duration, grouped } from '../base/format.ts';
 import type { Configuration, Outcome } from './plan.ts';
-import { type Request, drainRateOf, durationS, isOverloaded } from './request.ts';
+import { type Request, maxStartsOf, durationS, isOverloaded } from './request.ts';
 import { losesNothing, type Found } from './search.ts';
 import { COMMIT_MS, type Trial, type Played } from './trials.ts';
 
@@ -81,7 +81,7 @@ export function warningsFor(request: Request, { recommended }: Found): string[] 
   const warnings: string[] = [];
   const { normalPerSecond, concurrency } = request;
   if (isOverloaded(request)) {
-    const drainRate = grouped(Math.round(drainRateOf(request, concurrency)));
+    const drainRate = grouped(Math.round(maxStartsOf(request, concurrency)));
     warnings.push(
       `The ordinary traffic of ${grouped(normalPerSecond)}/s alone takes all that ${grouped(concurrency)} handlers can ` +
         `do, ${drainRate}/s: the queue never empties, with any options. The figures are those of ` +
@@ -105,7 +105,7 @@ const SLOWER = 0.03;
 
 function commitsOf(request: Request, { configuration, played }: Trial): string[] {
   const { concurrency } = configuration;
-  const drainRate = drainRateOf(request, concurrency);
+  const drainRate = maxStartsOf(request, concurrency);
   const rate = busyRateOf(played, drainRate);
   if (rate === undefined || rate > (1 - SLOWER) * drainRate) return [];
   return [

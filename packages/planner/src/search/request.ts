@@ -219,12 +219,12 @@ export function readArriving(value: PlanRequest): Request {
 }
 
 /** Deliveries completed per second when all workers are busy. */
-export function drainRateOf({ service }: Request, concurrency: number): number {
+export function maxStartsOf({ service }: Request, concurrency: number): number {
   return (concurrency * 1000) / service.meanMs;
 }
 
 export function isOverloaded(request: Request): boolean {
-  return request.normalPerSecond > OVERLOAD * drainRateOf(request, request.concurrency);
+  return request.normalPerSecond > OVERLOAD * maxStartsOf(request, request.concurrency);
 }
 
 /** When the burst begins, in seconds of the simulated time. */
@@ -243,7 +243,7 @@ export function burstInterval(request: Request): { readonly fromS: number; reado
 /** How long the arrivals are simulated. The senders' retries may continue after that. */
 export function durationS(request: Request): number {
   const { normalPerSecond, burst } = request;
-  const spareRate = drainRateOf(request, request.concurrency) - normalPerSecond;
+  const spareRate = maxStartsOf(request, request.concurrency) - normalPerSecond;
   const clearS = isOverloaded(request) ? MIN_AFTER_S : (burst?.events ?? 0) / spareRate;
   const afterS = Math.min(MAX_AFTER_S, Math.max(MIN_AFTER_S, AFTER_TIMES * clearS));
   return burstStartS(request) + (burst?.seconds ?? 0) + Math.ceil(afterS);

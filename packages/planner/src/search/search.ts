@@ -1,5 +1,5 @@
 import type { Configuration, Outcome, PlannedOptions } from './plan.ts';
-import { type Request, drainRateOf } from './request.ts';
+import { type Request, maxStartsOf } from './request.ts';
 import type { Trial, Trials } from './trials.ts';
 
 /** Smaller differences are chance, and do not justify an option. Parts of the other's figure. */
@@ -95,7 +95,7 @@ function capacitiesFor(
   request: Request,
   { maxWaitMs = DEFAULT_MAX_WAIT_MS }: PlannedOptions,
 ): PlannedOptions[] {
-  const drainRate = drainRateOf(request, request.concurrency) / request.receivers;
+  const drainRate = maxStartsOf(request, request.concurrency) / request.receivers;
   const needed = roundUp((ROOM * drainRate * maxWaitMs) / 1000);
   return needed > DEFAULT_CAPACITY ? [{ capacity: needed }] : [];
 }

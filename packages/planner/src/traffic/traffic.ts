@@ -13,7 +13,7 @@ export function workersOf({ intake }: Scenario): number {
 
 /** The limit on starts per second; Infinity without one. */
 export function startsPerSecondOf({ intake }: Scenario): number {
-  return upperEnd(intake.drainRate ?? Infinity);
+  return upperEnd(intake.maxStartsPerSecond ?? Infinity);
 }
 
 function upperEnd(range: number | { readonly max: number }): number {

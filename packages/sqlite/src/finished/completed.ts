@@ -95,7 +95,7 @@ export function dropCompleted(
   }: Portion & { readonly beforeMs: number; readonly keepBytes: number },
 ): readonly MovedDelivery[] {
   return counted(connection, (changes) => {
-    let left = readTotals(connection).keptBytes;
+    let left = readTotals(connection).retainedBytes;
     const columns = 'c.seq, c.key, c.id, c.bytes, t.at, t.completed_ms';
     const rows = oldest(connection, KEPT, columns, null, {}, ['LIMIT ?', [limit]]) as FinishedRow[];
     const spare = rows.findIndex(([, , , bytes, , completedAtMs = 0]) => {

@@ -12,8 +12,8 @@ export interface FinishedTable {
   readonly position: string;
   readonly order: string;
   /** The column of the totals that has the number of rows. */
-  readonly total: 'deadLetters' | 'kept';
-  readonly totalBytes: 'deadLetterBytes' | 'keptBytes';
+  readonly total: 'deadLetters' | 'retained';
+  readonly totalBytes: 'deadLetterBytes' | 'retainedBytes';
 }
 
 export const DEAD_LETTERS: FinishedTable = {
@@ -27,8 +27,8 @@ export const KEPT: FinishedTable = {
   name: 'kept',
   position: 'at',
   order: 't.at',
-  total: 'kept',
-  totalBytes: 'keptBytes',
+  total: 'retained',
+  totalBytes: 'retainedBytes',
 };
 
 /** Which deliveries one call moves or removes. */

@@ -161,8 +161,8 @@ function end(
           'INSERT INTO kept (seq, key, id, bytes, attempts, completed_ms, sum) VALUES (?, ?, ?, ?, ?, ?, ?)',
           [seq, key, id, bytes, settlement.attempt, nowMs, sum],
         );
-        changes.kept += 1;
-        changes.keptBytes += bytes;
+        changes.retained += 1;
+        changes.retainedBytes += bytes;
       } else if (removesRows) {
         connection.run('DELETE FROM contents WHERE seq = ?', [seq]);
       }

@@ -10,8 +10,8 @@ export interface Totals {
   deadLetters: number;
   deadLetterBytes: number;
   remembered: number;
-  kept: number;
-  keptBytes: number;
+  retained: number;
+  retainedBytes: number;
   /** Deliveries that left the queue: completed, or dead letters. */
   drained: number;
 }
@@ -45,8 +45,18 @@ export function readTotals(connection: Connection): Totals {
 
 function totalsOf(row: readonly number[]): Totals {
   const [depth = 0, inFlight = 0, bytes = 0, deadLetters = 0, deadLetterBytes = 0, remembered = 0] = row;
-  const [kept = 0, keptBytes = 0, drained = 0] = row.slice(6);
-  return { depth, inFlight, bytes, deadLetters, deadLetterBytes, remembered, kept, keptBytes, drained };
+  const [retained = 0, retainedBytes = 0, drained = 0] = row.slice(6);
+  return {
+    depth,
+    inFlight,
+    bytes,
+    deadLetters,
+    deadLetterBytes,
+    remembered,
+    retained,
+    retainedBytes,
+    drained,
+  };
 }
 
 /** Runs `work` in one commit, and adds its changes to the totals. */
@@ -54,9 +64,28 @@ export function counted<T>(connection: Connection, work: (changes: Totals) => T)
   return connection.transaction(() => {
     const changes = totalsOf([]);
     const result = work(changes);
-    const { depth, inFlight, bytes, deadLetters, deadLetterBytes, remembered, kept, keptBytes, drained } =
-      changes;
-    const values = [depth, inFlight, bytes, deadLetters, deadLetterBytes, remembered, kept, keptBytes, drained];
+    const {
+      depth,
+      inFlight,
+      bytes,
+      deadLetters,
+      deadLetterBytes,
+      remembered,
+      retained,
+      retainedBytes,
+      drained,
+    } = changes;
+    const values = [
+      depth,
+      inFlight,
+      bytes,
+      deadLetters,
+      deadLetterBytes,
+      remembered,
+      retained,
+      retainedBytes,
+      drained,
+    ];
     // A transaction without writes does not wait for the disk.
     if (values.some((value) => value !== 0)) connection.run(ADD, values);
     return result;

@@ -120,7 +120,7 @@ describe('keepCompletedMs', () => {
     const bench = new InboxBench({ ...KEEP, maxKeptBytes: 8 * bytes });
     for (let at = 0; at < 30; at += 1) {
       await complete(bench, String.fromCharCode(97 + at));
-      expect(bench.inbox.snapshot().keptBytes).toBeLessThanOrEqual(8 * bytes);
+      expect(bench.inbox.snapshot().retainedBytes).toBeLessThanOrEqual(8 * bytes);
       await bench.advance(5000);
     }
     const { deliveries } = await bench.inbox.completed.list();

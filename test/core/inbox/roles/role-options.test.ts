@@ -31,7 +31,7 @@ const WORKING = [
   'onDead',
   'ordered',
   'concurrency',
-  'drainRate',
+  'maxStartsPerSecond',
   'maxConcurrencyPerKey',
   'maxHandlingMs',
 ].concat(['retry', 'retentionMs', 'maxRemembered', 'maxDeadLetterAgeMs', 'keepCompletedMs', 'maxKeptBytes']);

@@ -35,7 +35,7 @@ describe('the workers of an inbox', () => {
   });
 
   it('start handlers at the drain rate', async () => {
-    const bench = new InboxBench({ concurrency: 10, drainRate: 2 });
+    const bench = new InboxBench({ concurrency: 10, maxStartsPerSecond: 2 });
     for (const id of ['a', 'b', 'c', 'd']) await bench.deliver(id);
     expect(ids(bench)).toEqual(['a']);
     await bench.advance(500);
@@ -47,7 +47,7 @@ describe('the workers of an inbox', () => {
   it('claim each delivery once, however many wait for the drain rate', async () => {
     const store = memoryStore();
     const claim = vi.spyOn(store, 'claim');
-    const bench = new InboxBench({ store, concurrency: 1500, drainRate: 1 });
+    const bench = new InboxBench({ store, concurrency: 1500, maxStartsPerSecond: 1 });
     await Promise.all(Array.from({ length: 1500 }, (_, at) => bench.send(String(at))));
     await turns();
     const claims = claim.mock.calls.length;

@@ -131,7 +131,7 @@ describe.each([
 });
 
 it('gives waiting deliveries back without counting an attempt', async () => {
-  const bench = open({ drainRate: 1 });
+  const bench = open({ maxStartsPerSecond: 1 });
   for (const id of ['1', '2', '3']) await send(bench, id, 'a');
   await send(bench, '4', 'b');
   await bench.inbox.pause('a');

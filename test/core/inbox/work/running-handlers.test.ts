@@ -39,7 +39,7 @@ describe('the handlers of an inbox', () => {
 
   it('do not start for a delivery that is being given back', async () => {
     const store = memoryStore();
-    const bench = new InboxBench({ store, concurrency: 10, drainRate: 2 });
+    const bench = new InboxBench({ store, concurrency: 10, maxStartsPerSecond: 2 });
     const settle = store.settle.bind(store);
     let goOn: () => void = () => undefined;
     store.settle = async (settlements, nowMs) => {
@@ -70,10 +70,10 @@ describe('the handlers of an inbox', () => {
   });
 
   it('start at a changed drain rate', async () => {
-    const bench = new InboxBench({ concurrency: 10, drainRate: 0.1 });
+    const bench = new InboxBench({ concurrency: 10, maxStartsPerSecond: 0.1 });
     for (const id of ['a', 'b', 'c']) await bench.deliver(id);
     expect(bench.calls).toHaveLength(1);
-    bench.inbox.update({ drainRate: 10 });
+    bench.inbox.update({ maxStartsPerSecond: 10 });
     await bench.advance(100);
     expect(bench.calls).toHaveLength(2);
     await bench.advance(100);

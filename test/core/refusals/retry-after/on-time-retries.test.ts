@@ -31,7 +31,7 @@ function shedding(random: () => number = seeded(1)): Bench {
     // Long enough that a gap of a minute does not shrink the queue.
     maxWaitMs: 86_400_000,
     maxHandlingMs: 86_400_000,
-    drainRate: 100,
+    maxStartsPerSecond: 100,
     retryAfter: { strategy: 'booked' },
     random,
   });
