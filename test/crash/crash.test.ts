@@ -25,7 +25,7 @@ describe(`a receiver that is killed ${String(kills)} times, with the seed ${Stri
         [
           `kills ${String(kills)}, seed ${String(seed)}, ${((performance.now() - startedAt) / 1000).toFixed(1)} s`,
           `acknowledged ${String(sender.acknowledged.size)}, requests without an acknowledgement ${String(sender.failures)}`,
-          `completed ${String(stored.completed.length)}, unfinished ${String(stored.unfinished)}, shelved ${String(stored.deadLetters.length)}`,
+          `completed ${String(stored.completed.length)}, unfinished ${String(stored.unfinished)}, dead letters ${String(stored.deadLetters.length)}`,
           `handlers begun again ${String(handled.repeats.length)}, at most ${String(mostRepeatsOfALife(handled))} after one kill`,
           `integrity check: ${stored.integrity}`,
         ].join('\n'),

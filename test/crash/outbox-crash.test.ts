@@ -37,7 +37,7 @@ describe.each([
         [
           `${name}, kills ${String(kills)}, seed ${String(seed)}, ${((performance.now() - startedAt) / 1000).toFixed(1)} s`,
           `accepted ${String(accepted.size)}, delivered ${String(endpoint.arrivals.size)}, requests ${String(endpoint.requests)}`,
-          `completed ${String(stored.completed.length)}, unfinished ${String(stored.unfinished)}, shelved ${String(stored.deadLetters.length)}`,
+          `completed ${String(stored.completed.length)}, unfinished ${String(stored.unfinished)}, dead letters ${String(stored.deadLetters.length)}`,
           `requests repeated ${String(repeats.length)}, at most ${String(mostRepeatsOfALife({ repeats }))} after one kill`,
           `integrity check: ${stored.integrity}`,
         ].join('\n'),
