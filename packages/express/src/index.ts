@@ -70,33 +70,20 @@ export function webhookBackpressure(
       return undefined;
     }
     return verdict instanceof Promise
-      ? settleLater(verdict, req, res, next)
+      ? verdict.then((later) => settle(later, req, res, next))
       : settle(verdict, req, res, next);
   };
-
-  type Rest = [req: Request, res: Response, next: NextFunction];
-  const settleLater = async (verdict: Promise<Verdict>, ...rest: Rest): Promise<unknown> =>
-    settle(await verdict, ...rest);
-  const admitLater = async (skips: Promise<boolean>, ...rest: Rest): Promise<unknown> =>
-    admitUnless(await skips, ...rest);
 
   const middleware = forwardingErrors((req, res, next) => {
     const skips = control.skips(req);
     return typeof skips === 'boolean'
       ? admitUnless(skips, req, res, next)
-      : admitLater(skips, req, res, next);
+      : skips.then((skipped) => admitUnless(skipped, req, res, next));
   });
   return Object.assign(middleware, { intake: control.intake });
 }
 
-export {
-  BackpressureError,
-  beginDraining,
-  createIntake,
-  createReadiness,
-  sizeQueue,
-  systemClock,
-} from '@webhook-backpressure/core';
+export { BackpressureError, createIntake, sizeQueue, systemClock } from '@webhook-backpressure/core';
 export type * from '@webhook-backpressure/core';
 export { known } from '@webhook-backpressure/senders';
 export type * from '@webhook-backpressure/senders';

@@ -43,14 +43,7 @@ export const webhookBackpressure: FastifyPluginCallback<WebhookBackpressureOptio
   { fastify: '4.x || 5.x', name: '@webhook-backpressure/fastify' },
 );
 
-export {
-  BackpressureError,
-  beginDraining,
-  createIntake,
-  createReadiness,
-  sizeQueue,
-  systemClock,
-} from '@webhook-backpressure/core';
+export { BackpressureError, createIntake, sizeQueue, systemClock } from '@webhook-backpressure/core';
 export type * from '@webhook-backpressure/core';
 export { known } from '@webhook-backpressure/senders';
 export type * from '@webhook-backpressure/senders';

@@ -81,14 +81,7 @@ export function withBackpressure<S extends RequestSource = Request, R extends un
   return Object.assign(guarded, { intake: control.intake });
 }
 
-export {
-  BackpressureError,
-  beginDraining,
-  createIntake,
-  createReadiness,
-  sizeQueue,
-  systemClock,
-} from '@webhook-backpressure/core';
+export { BackpressureError, createIntake, sizeQueue, systemClock } from '@webhook-backpressure/core';
 export type * from '@webhook-backpressure/core';
 export { known } from '@webhook-backpressure/senders';
 export type * from '@webhook-backpressure/senders';
