@@ -6,7 +6,7 @@ export { intakeMetrics } from './metrics/intake-metrics.ts';
 export type { Attributes, HistogramSample, Metric, Sample, ValueSample } from './metrics/metric.ts';
 export type { MetricsReader, RecordListener } from './metrics/metrics-reader.ts';
 export { readMetrics, type MetricsOptions, type MetricsSource } from './metrics/read-metrics.ts';
-export { outboxMetrics } from './metrics/sender-metrics.ts';
+export { outboxMetrics } from './metrics/outbox-metrics.ts';
 export {
   observe,
   observedSnapshots,
@@ -22,7 +22,7 @@ export type {
   OutboxAlarmEvent,
   OutboxEvent,
   OutboxListener,
-} from './outbox/sender-events.ts';
+} from './outbox/outbox-events.ts';
 export type {
   ActiveOutboxAlarm,
   EndpointSnapshot,

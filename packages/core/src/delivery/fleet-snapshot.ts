@@ -28,11 +28,11 @@ export interface FleetSnapshot {
   readonly member: string;
   /** The limit that the members share: the smallest `concurrency` of all. */
   readonly concurrency: number;
-  /** The same for `drainRate`, in starts per second; null if no member has that option. */
+  /** The same for `maxStartsPerSecond`, in starts per second; null if no member has that option. */
   readonly maxStartsPerSecond: number | null;
   /** How many deliveries this member may handle concurrently. */
   readonly share: number;
-  /** How many deliveries this member may start per second; null without a `drainRate`. */
+  /** How many deliveries this member may start per second; null without a `maxStartsPerSecond`. */
   readonly shareOfMaxStarts: number | null;
   /** How long the registry has not answered, in milliseconds; 0 while it does. */
   readonly lostMs: number;

@@ -7,7 +7,7 @@ const INCREASE = 0.05;
 /** In starts per second, for a maximum of which 5 % is less. */
 const MIN_INCREASE = 1;
 
-/** The range and the target of an adaptive `drainRate`. */
+/** The range and the target of an adaptive `maxStartsPerSecond`. */
 export interface RateRange {
   /** The lowest rate, in starts per second, from 0.001. */
   readonly min: number;

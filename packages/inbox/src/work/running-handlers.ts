@@ -77,8 +77,8 @@ export class HandlerRun implements Timed<HandlerRun> {
 }
 
 /**
- * Counts the handlers that run, starts others as `concurrency` and `maxStartsPerSecond` allow, and measures how fast they finish
- * deliveries: attempts that must be repeated do not count. A handler has its worker until its result is stored.
+ * Counts the handlers that run, starts others as `concurrency` and `maxStartsPerSecond` allow, and measures how fast
+ * they finish deliveries: attempts that must be repeated do not count. A handler has its worker until its result is stored.
  */
 export class RunningHandlers implements DrainReading {
   /** How many handlers may run concurrently. */

@@ -1,6 +1,6 @@
 import type { IntakeEvent } from '@webhook-backpressure/core';
 import type { InboxEvent } from '@webhook-backpressure/inbox';
-import type { OutboxEvent } from '../outbox/sender-events.ts';
+import type { OutboxEvent } from '../outbox/outbox-events.ts';
 
 /** How severe a line is: the name of the method that logs it. */
 export type LogLevel = 'info' | 'warn' | 'error';

@@ -7,7 +7,7 @@ import { inboxTable } from './inbox-metrics.ts';
 import { intakeTable } from './intake-metrics.ts';
 import type { Attributes } from './metric.ts';
 import { SourceMetrics, type MetricsReader } from './metrics-reader.ts';
-import { senderTable } from './sender-metrics.ts';
+import { senderTable } from './outbox-metrics.ts';
 
 const MAX_KEYS = 1000;
 const MAX_NAME = 100;

@@ -1,6 +1,6 @@
 import type { ActiveAlarm, Percentiles } from '@webhook-backpressure/core';
 import type { DeadLetters } from '@webhook-backpressure/inbox';
-import type { DisableReason, EndpointWait, OutboxListener } from './sender-events.ts';
+import type { DisableReason, EndpointWait, OutboxListener } from './outbox-events.ts';
 
 /**
  * - `active`: attempts are made when events are due

@@ -1,5 +1,5 @@
 import { OUTBOX_ALARM_DEFAULTS } from '@webhook-backpressure/core/extend';
-import type { OutboxEvent } from '../outbox/sender-events.ts';
+import type { OutboxEvent } from '../outbox/outbox-events.ts';
 import type { EndpointSnapshot, OutboxSnapshot } from '../outbox/sender.ts';
 import type { Metric } from './metric.ts';
 import {
