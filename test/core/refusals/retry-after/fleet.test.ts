@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { RefusalExchange, RefusalNews } from '../../../../packages/core/src/refusals/fleet-exchange.ts';
-import type { RetryAfter } from '../../../../packages/core/src/refusals/retry-after.ts';
+import type { RetryAfterSeconds } from '../../../../packages/core/src/refusals/retry-after.ts';
 import { SharedRefusals } from '../../../../packages/core/src/refusals/shared-refusals.ts';
 import { countPerSecond, createRetryAfter, refused, SETTINGS, situation } from './situation.ts';
 
@@ -10,7 +10,7 @@ const BEAT_MS = 2000;
 
 /** A receiver with 400 queued deliveries, of which 250 may stay queued: shedding ends in 3 s. */
 class Receiver {
-  readonly retryAfter: RetryAfter;
+  readonly retryAfter: RetryAfterSeconds;
   readonly exchange: RefusalExchange;
   /** When the retries return that it has refused. */
   readonly returns: number[] = [];
