@@ -46,3 +46,10 @@ it('returns frozen headers', async () => {
     (bench.last.delivery.headers as Record<string, string>)['x-one'] = '2';
   }).toThrow(TypeError);
 });
+
+it('leaves a key its turn when a resume changes nothing', async () => {
+  const store = await opened({ store: memoryStore, dispose: () => undefined });
+  await put(store, [delivery('a1', { key: 'a' }), delivery('b1', { key: 'b' })]);
+  await store.resume('a');
+  expect((await claim(store, 1)).map(({ id }) => id)).toEqual(['a1']);
+});

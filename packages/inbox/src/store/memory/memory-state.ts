@@ -88,11 +88,32 @@ class Line implements Heaped {
   claimed = 0;
   /** Deliveries that can be claimed, now or later, and were never stranded. */
   readonly waiting = new MinHeap<Entry>(isDueBefore);
-  readonly all = new MinHeap<Slot>((a, b) => a.entry.order < b.entry.order);
+  readonly all = new Set<Entry>();
+  /** {@link all} by their order, from the first call of {@link oldest} on: most stores never ask, and a heap is slower. */
+  #byOrder: MinHeap<Slot> | undefined;
 
   constructor(key: string, number: number) {
     this.key = key;
     this.number = number;
+  }
+
+  /** The delivery that was stored first. */
+  oldest(): Entry | undefined {
+    if (this.#byOrder === undefined) {
+      this.#byOrder = new MinHeap<Slot>((a, b) => a.entry.order < b.entry.order);
+      for (const { byOrder } of this.all) this.#byOrder.push(byOrder);
+    }
+    return this.#byOrder.top?.entry;
+  }
+
+  add(entry: Entry): void {
+    this.all.add(entry);
+    this.#byOrder?.push(entry.byOrder);
+  }
+
+  remove(entry: Entry): void {
+    this.all.delete(entry);
+    this.#byOrder?.remove(entry.byOrder);
   }
 }
 
@@ -161,7 +182,7 @@ export class MemoryState {
     const isConverted = isOrdered !== this.#isOrdered;
     this.#isOrdered = isOrdered;
     for (const line of this.#lines.values()) {
-      const entries = line.all.items.map(({ entry }) => entry).sort((a, b) => a.order - b.order);
+      const entries = [...line.all].sort((a, b) => a.order - b.order);
       if (isConverted) {
         // A delivery that is being handled stays the head.
         const first = entries.find(({ owner }) => owner !== undefined) ?? entries[0];
@@ -189,7 +210,7 @@ export class MemoryState {
     entry.dueMs = nowMs;
     this.unfinished.add(entry);
     this.#ages.push(entry.byAge);
-    line.all.push(entry.byOrder);
+    line.add(entry);
     if (this.#isOrdered) line.head ??= entry;
     this.#wait(line, entry, nowMs);
   }
@@ -274,10 +295,10 @@ export class MemoryState {
     this.#drained += 1;
     this.unfinished.delete(entry);
     this.#ages.remove(entry.byAge);
-    line.all.remove(entry.byOrder);
-    const first = line.all.top?.entry;
-    if (first === undefined) this.#lines.delete(line.key);
+    line.remove(entry);
+    if (line.all.size === 0) this.#lines.delete(line.key);
     if (line.head !== entry) return;
+    const first = line.oldest();
     line.head = first;
     if (first !== undefined && first.owner === undefined) this.#waitAgain(line, first, nowMs);
   }
@@ -286,7 +307,7 @@ export class MemoryState {
   setPaused(key: string | null, isPaused: boolean): boolean {
     const wasPaused = key === null ? this.#isPaused : this.#pausedKeys.has(key);
     if (key === null) this.#isPaused = isPaused;
-    else {
+    else if (wasPaused !== isPaused) {
       if (isPaused) this.#pausedKeys.add(key);
       else this.#pausedKeys.delete(key);
       const line = this.#lines.get(key);
@@ -298,8 +319,7 @@ export class MemoryState {
 
   hasten({ key, afterMs, nowMs, limit }: Parameters<InboxStore['hasten']>[0]): number {
     if (this.#latestMs <= afterMs) return 0;
-    const ofKey = key === undefined ? [] : (this.#lines.get(key)?.all.items ?? []);
-    const entries = key === undefined ? this.unfinished : ofKey.map(({ entry }) => entry);
+    const entries = key === undefined ? this.unfinished : (this.#lines.get(key)?.all ?? []);
     let hastened = 0;
     let latestMs = -Infinity;
     for (const entry of entries) {
@@ -410,7 +430,7 @@ export class MemoryState {
   #nextOf(line: Line, isHeadOnly: boolean): Entry | undefined {
     if (this.#isOrdered || isHeadOnly) {
       if (line.claimed > 0) return undefined;
-      return this.#isOrdered ? line.head : line.all.top?.entry;
+      return this.#isOrdered ? line.head : line.oldest();
     }
     let first = line.waiting.top;
     for (const entry of this.#stranded) {
