@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { bar, plainLine, queueLine } from '../../demo/src/drawing.ts';
-import type { ReceiverTotals, OutboxTotals } from '../../demo/src/messages.ts';
+import type { ReceiverTotals, SenderTotals } from '../../demo/src/messages.ts';
 import { percentiles } from '../../demo/src/percentiles.ts';
 import type { RunResult } from '../../demo/src/run.ts';
 import { fittingSize, IDEAL_WARM_UP_S, smallerSize } from '../../demo/src/size.ts';
@@ -9,7 +9,7 @@ import { brokenPromises } from '../../demo/src/verdict.ts';
 
 const MIB = 2 ** 20;
 
-function result(sender: Partial<OutboxTotals> = {}, receiver: Partial<ReceiverTotals> = {}): RunResult {
+function result(sender: Partial<SenderTotals> = {}, receiver: Partial<ReceiverTotals> = {}): RunResult {
   return {
     guarded: true,
     sender: {

@@ -1,8 +1,7 @@
 import { type InboxOptions, memoryStore } from '@webhook-backpressure/inbox';
 import { describe, expect, it, vi } from 'vitest';
-import { MemoryState } from '../../../../packages/inbox/src/store/memory/memory-state.ts';
-import { MemoryStore } from '../../../../packages/inbox/src/store/memory/memory-store.ts';
 import { InboxBench, turns } from '../inbox-bench.ts';
+import { MemoryState, MemoryStore } from '../shared-memory.ts';
 
 const KEYED: Partial<InboxOptions> = { keyGenerator: ({ headers }) => headers['x-key'] };
 const send = (bench: InboxBench, id: string, key: string): Promise<unknown> =>
