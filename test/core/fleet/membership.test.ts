@@ -123,7 +123,7 @@ describe('a member', () => {
     const bed = new FleetBed();
     const [one, other] = [bed.join({ maxStartsPerSecond: 100 }), bed.join({ maxStartsPerSecond: 100 })];
     bed.pass(SOON_MS);
-    expect(one.fleet.snapshot()).toMatchObject({ drainRate: 100, share: 20, shareOfDrainRate: 50 });
+    expect(one.fleet.snapshot()).toMatchObject({ maxStartsPerSecond: 100, share: 20, shareOfDrainRate: 50 });
     expect(other.intake.snapshot().options.maxStartsPerSecond).toBe(50);
     one.intake.update({ maxStartsPerSecond: 10 });
     expect(one.intake.snapshot().options.maxStartsPerSecond).toBe(10);
@@ -135,7 +135,7 @@ describe('a member', () => {
     bed.pass(SOON_MS);
     one.intake.update({ maxWaitMs: 5000 });
     await one.fleet.leave();
-    expect(one.intake.snapshot().options).toMatchObject({ concurrency: 7, drainRate: 1_000_000 });
+    expect(one.intake.snapshot().options).toMatchObject({ concurrency: 7, maxStartsPerSecond: 1_000_000 });
     expect(one.intake.snapshot().fleet).toBeNull();
     expect(one.fleet.snapshot().state).toBe('left');
     const { beats } = one.registry;
