@@ -177,7 +177,7 @@ export function movingSuite(name: string, create: () => ToolBed): void {
         // The maintenance at the start has stored the mark.
         await new Promise((resolve) => setTimeout(resolve, 50));
         const done = once(events, 'done');
-        const { code, out } = await tool('redrive', 'all', '--json');
+        const { code, out } = await bed.program('redrive', 'all', '--json');
         expect([code, JSON.parse(out)]).toEqual([0, { redriven: 27 }]);
         await done;
         end();
