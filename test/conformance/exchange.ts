@@ -65,17 +65,17 @@ export function translated<R, A extends readonly unknown[]>(
   /** Converts the result of a handler to what the framework expects it to return. */
   finish: (exchange: Exchange, result: unknown) => unknown = (_exchange, result) => result,
 ): MiddlewareOptions<R, A> {
-  const { skip, keyGenerator, delivery, onRefused: handler, ...rest } = options;
+  const { skip, keyGenerator, delivery, onRefused, ...rest } = options;
   return {
     ...rest,
     skip: skip && ((request) => skip(asked(request))),
     keyGenerator: keyGenerator && ((request) => keyGenerator(asked(request))),
     delivery: delivery && ((request) => delivery(asked(request))),
     onRefused:
-      handler &&
+      onRefused &&
       ((refusal, ...rest) => {
         const exchange = exchangeOf(...rest);
-        return finish(exchange, handler(refusal, exchange));
+        return finish(exchange, onRefused(refusal, exchange));
       }),
   };
 }

@@ -214,7 +214,7 @@ const MIDDLEWARE_OPTIONS = new Set([
   'delivery',
   'standardHeaders',
   'legacyHeaders',
-  'handler',
+  'onRefused',
   'senders',
   'bodyTimeoutMs',
 ]);

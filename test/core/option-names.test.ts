@@ -37,7 +37,11 @@ describe('an unknown option', () => {
       intake({ retryAfter: { maxSecond: 5 } }),
       'in retryAfter. Did you mean "maxSeconds"?',
     ],
-    ['of a range', intake({ drainRate: { min: 1, max: 2, targetP99: 5 } }), 'Did you mean "targetP99Ms"?'],
+    [
+      'of a range',
+      intake({ maxStartsPerSecond: { min: 1, max: 2, targetP99: 5 } }),
+      'Did you mean "targetP99Ms"?',
+    ],
     [
       'of an update',
       () => {

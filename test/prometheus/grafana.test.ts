@@ -57,7 +57,7 @@ function labelsOf(selector: Selector): string[] {
   return [
     ...SCRAPED,
     ...['name', ...attributes],
-    ...(isByKey ? (selector.metric.startsWith('webhook_sender') ? ['endpoint'] : ['key', 'sender']) : []),
+    ...(isByKey ? (selector.metric.startsWith('webhook_outbox') ? ['endpoint'] : ['key', 'sender']) : []),
     ...(selector.metric.endsWith('_bucket') ? ['le'] : []),
   ];
 }

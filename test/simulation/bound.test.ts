@@ -181,7 +181,7 @@ describe('the bound', () => {
     ['a standstill', { service: { meanMs: 100, standStill: [{ fromS: 10, toS: 20 }] } }, 6000],
     ['a slow phase', { service: { meanMs: 100, slow: [{ fromS: 10, toS: 20, factor: 2 }] } }, 6500],
     ['a knee', { service: { meanMs: 100, knee: [{ fromS: 0, concurrency: 5 }] } }, 3500],
-    ['a limit on starts', { service: { meanMs: 100 }, intake: { drainRate: 50 } }, 3500],
+    ['a limit on starts', { service: { meanMs: 100 }, intake: { maxStartsPerSecond: 50 } }, 3500],
     ['a service time longer than the timeout', { service: { meanMs: 11_000 } }, 0],
   ])('respects %s', (_, change, delivered) => {
     const scenario = parseScenario({

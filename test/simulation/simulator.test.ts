@@ -139,7 +139,7 @@ describe('a run calculated by hand', () => {
   it('paces the ideal run like the intake', async () => {
     const { results } = await simulate({
       ...small,
-      intake: { concurrency: 4, drainRate: 2 },
+      intake: { concurrency: 4, maxStartsPerSecond: 2 },
       service: { meanMs: 10 },
     });
     expect(results).toMatchObject({ clearS: 1.51, idealClearS: 1.51 });

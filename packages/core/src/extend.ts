@@ -34,7 +34,7 @@ export { Limits, workersPerKey } from './limits/limits.ts';
 export { effectiveCapacity, Gate, longestSpan } from './queue/gate.ts';
 export { Reserve, type ReserveAnswer, type ReserveQueue } from './queue/reserve.ts';
 export type { RefusalExchange, RefusalNews } from './refusals/fleet-exchange.ts';
-export { RetryAfter } from './refusals/retry-after.ts';
+export { RetryAfterSeconds } from './refusals/retry-after.ts';
 export { SharedRefusals } from './refusals/shared-refusals.ts';
 export type { Situation } from './refusals/situation.ts';
 export { statusOf } from './delivery/refusal.ts';

@@ -38,13 +38,6 @@ export type { ConcurrencyRange } from './limits/adaptive-concurrency.ts';
 export type { RateRange } from './limits/adaptive-rate.ts';
 export type { MiddlewareOptions } from './middleware/admission-control.ts';
 export type { BackpressureInfo } from './middleware/handling.ts';
-export {
-  beginDraining,
-  createReadiness,
-  type Closable,
-  type Readiness,
-  type ReadinessAnswer,
-  type ReadinessStatus,
-} from './middleware/readiness.ts';
+export type { Closable, ReadinessAnswer } from './middleware/readiness.ts';
 export { sizeQueue } from './queue/size-queue.ts';
 export type { NamedFigures, Percentiles, Window, WindowFigures, Windows } from './windows/windows.ts';

@@ -70,21 +70,15 @@ export function webhookBackpressure(
       return undefined;
     }
     return verdict instanceof Promise
-      ? settleLater(verdict, req, res, next)
+      ? verdict.then((later) => settle(later, req, res, next))
       : settle(verdict, req, res, next);
   };
-
-  type Rest = [req: Request, res: Response, next: NextFunction];
-  const settleLater = async (verdict: Promise<Verdict>, ...rest: Rest): Promise<unknown> =>
-    settle(await verdict, ...rest);
-  const admitLater = async (skips: Promise<boolean>, ...rest: Rest): Promise<unknown> =>
-    admitUnless(await skips, ...rest);
 
   const middleware = forwardingErrors((req, res, next) => {
     const skips = control.skips(req);
     return typeof skips === 'boolean'
       ? admitUnless(skips, req, res, next)
-      : admitLater(skips, req, res, next);
+      : skips.then((skipped) => admitUnless(skipped, req, res, next));
   });
   return Object.assign(middleware, { intake: control.intake });
 }

@@ -101,7 +101,7 @@ export class Member implements FleetMembership {
       concurrency,
       maxStartsPerSecond,
       share,
-      shareOfDrainRate: this.#view.rateOf(share) ?? null,
+      shareOfMaxStarts: this.#view.rateOf(share) ?? null,
       lostMs: this.#state === 'lost' ? now - this.#answeredAtMs : 0,
       members: [...known, self].sort((a, b) => (a.member < b.member ? -1 : 1)),
     };

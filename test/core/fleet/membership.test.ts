@@ -123,7 +123,7 @@ describe('a member', () => {
     const bed = new FleetBed();
     const [one, other] = [bed.join({ maxStartsPerSecond: 100 }), bed.join({ maxStartsPerSecond: 100 })];
     bed.pass(SOON_MS);
-    expect(one.fleet.snapshot()).toMatchObject({ maxStartsPerSecond: 100, share: 20, shareOfDrainRate: 50 });
+    expect(one.fleet.snapshot()).toMatchObject({ maxStartsPerSecond: 100, share: 20, shareOfMaxStarts: 50 });
     expect(other.intake.snapshot().options.maxStartsPerSecond).toBe(50);
     one.intake.update({ maxStartsPerSecond: 10 });
     expect(one.intake.snapshot().options.maxStartsPerSecond).toBe(10);

@@ -8,7 +8,7 @@ const DEFAULTS = {
   lowWaterMark: 0.5,
   concurrency: 10,
   maxConcurrencyPerKey: null,
-  drainRate: null,
+  maxStartsPerSecond: null,
   maxWaitMs: 10_000,
   maxHandlingMs: 60_000,
   overflow: 'refuse',

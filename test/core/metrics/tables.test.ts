@@ -21,8 +21,8 @@ describe('the tables of metrics', () => {
   });
 
   it.each(all)('describe $name in the forms that exporters accept', (metric) => {
-    expect(metric.name).toMatch(/^webhook\.(intake|inbox|sender)(\.[a-z]+(_[a-z]+)*)+$/);
-    expect(metric.prometheusName).toMatch(/^webhook_(intake|inbox|sender)(_[a-z]+)+$/);
+    expect(metric.name).toMatch(/^webhook\.(intake|inbox|outbox)(\.[a-z]+(_[a-z]+)*)+$/);
+    expect(metric.prometheusName).toMatch(/^webhook_(intake|inbox|outbox)(_[a-z]+)+$/);
     expect(metric.prometheusName).toBe(
       GIVEN.get(metric.name) ?? prometheusNameOf(metric.name, metric.unit, metric.kind),
     );

@@ -162,7 +162,7 @@ describe('the options of admission control', () => {
     ['a skip that is no function', { skip: true }, 'ERR_WBP_CALLBACK', 'skip'],
     ['a keyGenerator that is a string', { keyGenerator: 'ip' }, 'ERR_WBP_CALLBACK', 'keyGenerator'],
     ['a delivery that is an object', { delivery: {} }, 'ERR_WBP_CALLBACK', 'delivery'],
-    ['a handler that is null', { handler: null }, 'ERR_WBP_CALLBACK', 'handler'],
+    ['an onRefused that is null', { onRefused: null }, 'ERR_WBP_CALLBACK', 'onRefused'],
     ['other standardHeaders', { standardHeaders: 'draft-7' }, 'ERR_WBP_HEADERS', 'standardHeaders'],
     ['standardHeaders that are true', { standardHeaders: true }, 'ERR_WBP_HEADERS', 'standardHeaders'],
     ['legacyHeaders that are no boolean', { legacyHeaders: 1 }, 'ERR_WBP_HEADERS', 'legacyHeaders'],

@@ -58,7 +58,7 @@ describe("Retry-After by 'depth'", () => {
       capacity: fc.integer({ min: 1, max: 50 }),
       concurrency: fc.integer({ min: 1, max: 5 }),
       maxWaitMs: fc.integer({ min: 1, max: 60_000 }),
-      drainRate: fc.option(fc.double({ min: 0.001, max: 1e6, noNaN: true }), { nil: undefined }),
+      maxStartsPerSecond: fc.option(fc.double({ min: 0.001, max: 1e6, noNaN: true }), { nil: undefined }),
       overflow: fc.constantFrom('refuse' as const, 'drop-oldest' as const),
       retryAfter: fc.constantFrom<IntakeOptions['retryAfter']>(
         { strategy: 'depth' },

@@ -11,7 +11,7 @@ function inForce(options: Parameters<typeof createIntake>[0]): Options {
 
 describe('levers', () => {
   it('change nothing as long as nothing is edited', () => {
-    for (const options of [{}, { concurrency: { initial: 5, min: 1, max: 9 }, drainRate: 20 }]) {
+    for (const options of [{}, { concurrency: { initial: 5, min: 1, max: 9 }, maxStartsPerSecond: 20 }]) {
       const current = inForce(options);
       expect(changesOf(current, draftOf(current))).toEqual({});
     }
@@ -19,8 +19,8 @@ describe('levers', () => {
 
   it('send only what was edited, as numbers', () => {
     const current = inForce({});
-    const draft = { ...draftOf(current), capacity: ' 600 ', drainRate: '12.5' };
-    expect(changesOf(current, draft)).toEqual({ capacity: 600, drainRate: 12.5 });
+    const draft = { ...draftOf(current), capacity: ' 600 ', maxStartsPerSecond: '12.5' };
+    expect(changesOf(current, draft)).toEqual({ capacity: 600, maxStartsPerSecond: 12.5 });
   });
 
   it('send another text than a number as it is', () => {
@@ -30,7 +30,7 @@ describe('levers', () => {
 
   it('leave an option as it is when its field is emptied', () => {
     const current = inForce({ maxStartsPerSecond: 20 });
-    expect(changesOf(current, { ...draftOf(current), drainRate: '', capacity: ' ' })).toEqual({});
+    expect(changesOf(current, { ...draftOf(current), maxStartsPerSecond: '', capacity: ' ' })).toEqual({});
   });
 
   it('turn a fixed concurrency into a range, and a range into a fixed one', () => {
@@ -59,7 +59,7 @@ describe('levers', () => {
       capacity: 0,
       highWaterMark: 2,
       concurrency: 0,
-      drainRate: -1,
+      maxStartsPerSecond: -1,
       maxWaitMs: 0,
     };
     for (const [name, value] of Object.entries(wrong)) {

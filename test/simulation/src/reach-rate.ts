@@ -34,7 +34,7 @@ async function recordRate(
       intake: {
         capacity: 400,
         concurrency: WORKERS,
-        drainRate: { min: FLOOR, max: CEILING, targetP99Ms: 150 },
+        maxStartsPerSecond: { min: FLOOR, max: CEILING, targetP99Ms: 150 },
       },
       service: { meanMs: 100, distribution: 'constant', ...service },
       arrivals: [{ fromS: 0, toS: END_S, perSecond: 1.5 * CEILING, process: 'poisson' }],

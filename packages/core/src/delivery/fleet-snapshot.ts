@@ -33,7 +33,7 @@ export interface FleetSnapshot {
   /** How many deliveries this member may handle concurrently. */
   readonly share: number;
   /** How many deliveries this member may start per second; null without a `drainRate`. */
-  readonly shareOfDrainRate: number | null;
+  readonly shareOfMaxStarts: number | null;
   /** How long the registry has not answered, in milliseconds; 0 while it does. */
   readonly lostMs: number;
   /** All members, this one included, in the order of their ids. Of the last view, if the registry is lost. */

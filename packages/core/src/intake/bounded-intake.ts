@@ -26,7 +26,7 @@ import { Limits, workersPerKey } from '../limits/limits.ts';
 import { FairQueue } from '../queue/fair-queue.ts';
 import { Gate } from '../queue/gate.ts';
 import { Reserve } from '../queue/reserve.ts';
-import { RetryAfter } from '../refusals/retry-after.ts';
+import { RetryAfterSeconds } from '../refusals/retry-after.ts';
 import type { Situation } from '../refusals/situation.ts';
 import { statusOf } from '../delivery/refusal.ts';
 import { SwitchOff } from '../refusals/switch-off.ts';
@@ -52,7 +52,7 @@ const OVERTIME = 0.1;
  * - the {@link Gate}: when shedding begins and ends; above it the {@link Reserve}
  * - the {@link Workers}: how many deliveries are handled concurrently
  * - the {@link DrainRate}: how many the workers complete per second
- * - {@link RetryAfter}: when a refused delivery should be retried
+ * - {@link RetryAfterSeconds}: when a refused delivery should be retried
  */
 export class BoundedIntake implements Intake, DeliveryOwner {
   readonly dryRun: boolean;
@@ -65,7 +65,7 @@ export class BoundedIntake implements Intake, DeliveryOwner {
   readonly #reserve: Reserve;
   readonly #workers: Workers;
   readonly #drain: DrainRate;
-  readonly #retryAfter: RetryAfter;
+  readonly #retryAfter: RetryAfterSeconds;
   readonly #switchOff: SwitchOff;
   readonly #rules: readonly Rule[];
   readonly #limits: Limits;
@@ -98,7 +98,7 @@ export class BoundedIntake implements Intake, DeliveryOwner {
     this.#reserve = new Reserve(this.#queue, this.#gate);
     this.#pacer = null;
     this.#drain = new DrainRate(this.#limits.concurrency);
-    this.#retryAfter = new RetryAfter(options.random);
+    this.#retryAfter = new RetryAfterSeconds(options.random);
     this.#switchOff = new SwitchOff(
       (sender, key, at) => {
         this.#listeners.emit(at, { type: 'endangered', sender, key });

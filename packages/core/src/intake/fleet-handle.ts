@@ -1,7 +1,7 @@
 import type { EventBody } from '../delivery/events.ts';
 import type { FleetSnapshot } from '../delivery/fleet-snapshot.ts';
 import type { Warnings } from '../delivery/warnings.ts';
-import type { RetryAfter } from '../refusals/retry-after.ts';
+import type { RetryAfterSeconds } from '../refusals/retry-after.ts';
 import type { Situation } from '../refusals/situation.ts';
 import type { Clock } from '@webhook-backpressure/base';
 import type { Intake } from './intake.ts';
@@ -29,7 +29,7 @@ export interface FleetHandle {
   /** The membership of the intake, or null. */
   readonly member: FleetMembership | null;
   /** Books the retries of refused deliveries. */
-  readonly retryAfter: RetryAfter;
+  readonly retryAfter: RetryAfterSeconds;
   /** What it books by. */
   situation(nowMs: number): Situation;
   /** Begins the membership. */

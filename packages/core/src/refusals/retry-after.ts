@@ -51,7 +51,7 @@ interface Account extends Heaped {
  * With `depth`, Retry-After is depth ÷ the rate of the last seconds, plus up to 20 %. While μ is unknown both are above 3 s
  * and up to 7 s, and during a stall 1 to 2.5 times its length so far, at least 5 s.
  */
-export class RetryAfter {
+export class RetryAfterSeconds {
   readonly arrivals: FirstAttempts = new FirstAttempts();
   readonly seconds: BookedSeconds = new BookedSeconds();
   readonly promises: Promises = new Promises();

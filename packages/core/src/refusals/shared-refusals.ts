@@ -7,7 +7,7 @@ import {
   type RefusalView,
 } from './fleet-exchange.ts';
 import { FleetPace, STALE_MS } from './fleet-pace.ts';
-import type { RetryAfter } from './retry-after.ts';
+import type { RetryAfterSeconds } from './retry-after.ts';
 import type { FleetRates, Situation } from './situation.ts';
 
 /** The maximum of keys in the news of one beat, and in its state. */
@@ -27,7 +27,7 @@ const MAX_WAITING_KEYS = 1000;
  * some of them refuse all deliveries, and their own bookings would take several times as long as the fleet needs.
  */
 export class SharedRefusals implements RefusalExchange, FleetRates {
-  readonly #retryAfter: RetryAfter;
+  readonly #retryAfter: RetryAfterSeconds;
   readonly #look: (nowMs: number) => Situation;
   readonly #pace = new FleetPace();
   #others: readonly RefusalState[] = [];
@@ -44,7 +44,7 @@ export class SharedRefusals implements RefusalExchange, FleetRates {
   readonly #taken = new Map<string, { ms: number; count: number }>();
 
   /** @param look - the situation of this receiver. */
-  constructor(retryAfter: RetryAfter, look: (nowMs: number) => Situation) {
+  constructor(retryAfter: RetryAfterSeconds, look: (nowMs: number) => Situation) {
     this.#retryAfter = retryAfter;
     this.#look = look;
     retryAfter.fleet = this;

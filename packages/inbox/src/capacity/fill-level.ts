@@ -229,10 +229,8 @@ export class FillLevel {
   shortage(key: string | undefined, isEntitled: boolean): 'full' | 'shedding' | undefined {
     if (this.isFull) return 'full';
     if (key === undefined) return undefined;
-    const isShut = this.#gauges.some(
-      ({ gate, reserve }) => gate.shedding && !reserve.isOpenTo(key, isEntitled),
-    );
-    return isShut ? 'shedding' : undefined;
+    const shuts = ({ gate, reserve }: Gauge): boolean => gate.shedding && !reserve.isOpenTo(key, isEntitled);
+    return this.#gauges.some(shuts) ? 'shedding' : undefined;
   }
 
   /**
@@ -295,11 +293,8 @@ export class FillLevel {
   }
 
   #shareOf(key: string): KeyShare {
-    let share = this.#byKey.get(key);
-    if (share === undefined) {
-      share = new KeyShare();
-      this.#byKey.set(key, share);
-    }
+    const share = this.#byKey.get(key) ?? new KeyShare();
+    this.#byKey.set(key, share);
     return share;
   }
 }

@@ -2,7 +2,7 @@ import {
   type Arrival,
   createRefusal,
   type RefusalExchange,
-  RetryAfter,
+  RetryAfterSeconds,
   SharedRefusals,
   type Situation,
   statusOf,
@@ -13,7 +13,7 @@ import type { InboxState } from '../capacity/inbox-state.ts';
 
 /** Decides whether a delivery may be stored, and refuses as an intake does, by the fill level and the drain rate. */
 export class InboxAdmission {
-  readonly retryAfter: RetryAfter;
+  readonly retryAfter: RetryAfterSeconds;
   readonly #inbox: InboxState;
   readonly #hasKeyGenerator: boolean;
   readonly #members: (nowMs: number) => number;
@@ -27,7 +27,7 @@ export class InboxAdmission {
     this.#inbox = inbox;
     this.#hasKeyGenerator = hasKeyGenerator;
     this.#members = members;
-    this.retryAfter = new RetryAfter(inbox.random);
+    this.retryAfter = new RetryAfterSeconds(inbox.random);
     this.#switchOff = new SwitchOff((sender, key) => {
       inbox.report.emit({ type: 'endangered', sender, key });
     });

@@ -58,7 +58,7 @@ function fullStats(stats: ReceivingStats): StoreStats {
     deadLetters = 0,
     deadLetterBytes = 0,
   } = stats;
-  const { retained: kept = 0, retainedBytes: keptBytes = 0, isPaused = false, pausedKeys = [] } = stats;
+  const { retained = 0, retainedBytes = 0, isPaused = false, pausedKeys = [] } = stats;
   return {
     depth,
     bytes,
@@ -68,8 +68,8 @@ function fullStats(stats: ReceivingStats): StoreStats {
     deadLetters,
     deadLetterBytes,
     remembered: 0,
-    retained: kept,
-    retainedBytes: keptBytes,
+    retained,
+    retainedBytes,
     isPaused,
     pausedKeys,
   };

@@ -8,15 +8,7 @@ import type { Request } from './usage.ts';
 export async function status(store: ToolStore): Promise<Answer> {
   const { oldestReceivedAtMs: oldest, isPaused, pausedKeys, ...counts } = await store.stats();
   const owners = await store.owners();
-  const {
-    depth,
-    inFlight,
-    deadLetters,
-    deadLetterBytes,
-    remembered,
-    retained: kept,
-    retainedBytes: keptBytes,
-  } = counts;
+  const { depth, inFlight, deadLetters, deadLetterBytes, remembered, retained, retainedBytes } = counts;
   const { name, value } = store.place;
   return {
     text: table(
@@ -26,7 +18,7 @@ export async function status(store: ToolStore): Promise<Answer> {
         ['in flight', String(inFlight)],
         ['oldest', oldest === undefined ? '-' : `${age(Date.now() - oldest)} ago`],
         ['dead letters', `${String(deadLetters)} (${bytes(deadLetterBytes)})`],
-        ['completed', `${String(kept)} (${bytes(keptBytes)})`],
+        ['completed', `${String(retained)} (${bytes(retainedBytes)})`],
         ['ids remembered', String(remembered)],
         [
           'paused',

@@ -77,7 +77,7 @@ export class HandlerRun implements Timed<HandlerRun> {
 }
 
 /**
- * Counts the handlers that run, starts others as `concurrency` and `drainRate` allow, and measures how fast they finish
+ * Counts the handlers that run, starts others as `concurrency` and `maxStartsPerSecond` allow, and measures how fast they finish
  * deliveries: attempts that must be repeated do not count. A handler has its worker until its result is stored.
  */
 export class RunningHandlers implements DrainReading {

@@ -40,7 +40,7 @@ const WAIT_BUCKETS: readonly number[] = [1, 2, 5, 10, 30, 60, 300, 900, 3600, 21
 /** Upper bounds for the events in one request, of which there are at most 500. */
 const REQUEST_BUCKETS: readonly number[] = [1, 2, 5, 10, 25, 50, 100, 250, 500];
 
-const make = new RowMaker<ReadableSender>('webhook.sender');
+const make = new RowMaker<ReadableSender>('webhook.outbox');
 
 const ofEndpoints =
   (read: (endpoint: EndpointSnapshot) => number) =>

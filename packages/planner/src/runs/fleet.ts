@@ -119,7 +119,7 @@ export class FleetWatch {
   readonly #registry: FleetRegistry;
   /** Of all receivers together. */
   readonly #limit: number;
-  readonly #drainRate: number | undefined;
+  readonly #maxStartsPerSecond: number | undefined;
   /** When the retry of a delivery is booked; NaN without a booking. */
   readonly #promisedMs: Float64Array;
   #kept = 0;
@@ -135,7 +135,7 @@ export class FleetWatch {
     this.#registry = memoryRegistry(clock);
     this.#limit = workersOf(scenario);
     const startsPerSecond = startsPerSecondOf(scenario);
-    this.#drainRate = startsPerSecond === Infinity ? undefined : startsPerSecond;
+    this.#maxStartsPerSecond = startsPerSecond === Infinity ? undefined : startsPerSecond;
     this.#promisedMs = new Float64Array(count).fill(NaN);
   }
 
@@ -145,7 +145,8 @@ export class FleetWatch {
     const extra = index < this.#limit % receivers ? 1 : 0;
     const limits = {
       concurrency: Math.max(1, Math.floor(this.#limit / receivers) + extra),
-      drainRate: this.#drainRate === undefined ? undefined : this.#drainRate / receivers,
+      maxStartsPerSecond:
+        this.#maxStartsPerSecond === undefined ? undefined : this.#maxStartsPerSecond / receivers,
     };
     const receiver = new Receiver(index, this.#scenario, limits, this.#clock, seen);
     if (registry) {
@@ -153,7 +154,7 @@ export class FleetWatch {
         registry: { beat: (beat: FleetBeat) => this.#beat(beat, receiver) },
         resource: 'downstream',
         concurrency: this.#limit,
-        maxStartsPerSecond: this.#drainRate,
+        maxStartsPerSecond: this.#maxStartsPerSecond,
         instances: receivers,
       });
     }

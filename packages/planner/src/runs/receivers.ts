@@ -48,7 +48,7 @@ export function intakeOf(
 /** The limits of one receiver of a fleet. */
 export interface ReceiverLimits {
   readonly concurrency: number;
-  readonly drainRate: number | undefined;
+  readonly maxStartsPerSecond: number | undefined;
 }
 
 const NEVER = new AbortController().signal;

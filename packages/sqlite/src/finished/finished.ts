@@ -12,6 +12,8 @@ export interface FinishedTable {
   readonly position: string;
   readonly order: string;
   /** The column of the totals that has the number of rows. */
+  readonly column: 'shelved' | 'kept';
+  /** The same in the statistics. */
   readonly total: 'deadLetters' | 'retained';
   readonly totalBytes: 'deadLetterBytes' | 'retainedBytes';
 }
@@ -20,6 +22,7 @@ export const DEAD_LETTERS: FinishedTable = {
   name: 'shelf',
   position: 'shelved_ms',
   order: 't.shelved_ms, t.seq',
+  column: 'shelved',
   total: 'deadLetters',
   totalBytes: 'deadLetterBytes',
 };
@@ -27,6 +30,7 @@ export const KEPT: FinishedTable = {
   name: 'kept',
   position: 'at',
   order: 't.at',
+  column: 'kept',
   total: 'retained',
   totalBytes: 'retainedBytes',
 };
@@ -66,7 +70,7 @@ export function oldest(
 /** Counts rows, and finds the position of the last one. The rows of a key are counted in its index alone. */
 export function countFinished(
   connection: Connection,
-  { name, total, position }: FinishedTable,
+  { name, column, position }: FinishedTable,
   id: string | null,
   scope: DeadLetterFilter,
 ): Counted {
@@ -74,7 +78,7 @@ export function countFinished(
   const join = values.length === 2 ? 'JOIN contents c ON c.seq = t.seq' : '';
   const sql =
     where === ''
-      ? `SELECT ${total}, (SELECT max(${position}) FROM ${name}) FROM totals`
+      ? `SELECT ${column}, (SELECT max(${position}) FROM ${name}) FROM totals`
       : `SELECT count(*), max(t.${position}) FROM ${name} t ${join} ${where}`;
   const [count, upTo] = connection.get(sql, values) as [number, number | null];
   return { count, upTo: upTo ?? 0 };

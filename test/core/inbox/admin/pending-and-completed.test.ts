@@ -84,7 +84,7 @@ describe('keepCompletedMs', () => {
     await complete(bench, 'a');
     expect(await bench.inbox.completed.list()).toEqual({ deliveries: [], next: undefined });
     expect(await bench.inbox.completed.get('a')).toBeUndefined();
-    expect(bench.inbox.snapshot()).toMatchObject({ kept: 0, keptBytes: 0 });
+    expect(bench.inbox.snapshot()).toMatchObject({ retained: 0, retainedBytes: 0 });
   });
 
   it('keeps completed deliveries to be listed, read and replayed, and no longer', async () => {
@@ -99,18 +99,23 @@ describe('keepCompletedMs', () => {
       ['b', 1, new Date(START), 3],
     ]);
     expect((await completed.get('b'))?.json()).toBe('b');
-    expect(bench.inbox.snapshot()).toMatchObject({ depth: 0, kept: 2 });
+    expect(bench.inbox.snapshot()).toMatchObject({ depth: 0, retained: 2 });
     expect(JSON.parse((await bench.deliver('a', '"a"')).body)).toMatchObject({ status: 'duplicate' });
 
     expect(await completed.replay('a')).toBe(1);
     await turns();
     expect([bench.last.delivery.text(), bench.last.attempt, bench.calls.length]).toEqual(['"a"', 1, 3]);
     await bench.last.finish();
-    expect(bench.inbox.snapshot()).toMatchObject({ depth: 0, bytes: 0, kept: 2, totals: { completed: 3 } });
+    expect(bench.inbox.snapshot()).toMatchObject({
+      depth: 0,
+      bytes: 0,
+      retained: 2,
+      totals: { completed: 3 },
+    });
     expect(await completed.replay('unknown')).toBe(0);
 
     await bench.advance(66_000);
-    expect(bench.inbox.snapshot()).toMatchObject({ kept: 0, keptBytes: 0 });
+    expect(bench.inbox.snapshot()).toMatchObject({ retained: 0, retainedBytes: 0 });
     expect(await completed.list()).toMatchObject({ deliveries: [] });
     expect(JSON.parse((await bench.deliver('a', '"a"')).body)).toMatchObject({ status: 'duplicate' });
   });

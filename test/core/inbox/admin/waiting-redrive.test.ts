@@ -21,7 +21,7 @@ for (let id = 0; id < 60; id += 1) {
   await inbox.receive({ headers, read, hint: '', method: 'POST', url: '/', params: {} });
 }
 const { deadLetters } = inbox.snapshot();
-console.log(shelved > 20 && (await inbox.deadLetters.redrive('all')) === deadLetters);
+console.log(deadLetters > 20 && (await inbox.deadLetters.redrive('all')) === deadLetters);
 `;
 
 it('keeps a script alive that awaits only a redrive', async () => {

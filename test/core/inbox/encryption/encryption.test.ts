@@ -12,14 +12,13 @@ const BODY = '{"card":"4242 4242"}';
 const HEADERS = { 'x-token': 'geheim', authorization: 'Bearer geheim' };
 const FIRST: EncryptOptions = { keys: { 'k-1': K1 } };
 const ROTATED: EncryptOptions = { keys: { 'k-1': K1.toString('base64'), 'k-2': K2 }, current: 'k-2' };
+
 /** Encryption runs outside the event loop, for an unknown number of turns. */
 async function until(isSo: () => boolean): Promise<void> {
   while (!isSo()) await turns(1);
 }
 
-/** Waits until this many handlers have started. */
 const begun = (bench: InboxBench, count = 1): Promise<void> => until(() => bench.calls.length >= count);
-
 const told = (bench: InboxBench, type: string): Promise<void> =>
   until(() => bench.events.some((event) => event.type === type));
 
@@ -30,8 +29,8 @@ function lifeOn(
   wallOffsetMs: number = START,
 ): { bench: InboxBench; stored: StoredDelivery[] } {
   const memory = new MemoryStore(state);
-  const stored: StoredDelivery[] = [];
   const { put } = memory;
+  const stored: StoredDelivery[] = [];
   const store = Object.assign(memory, {
     put: (...[batch, limits]: Parameters<InboxStore['put']>): ReturnType<MemoryStore['put']> => {
       stored.push(...batch.map((one) => one.delivery));

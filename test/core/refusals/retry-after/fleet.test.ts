@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import {
   type RefusalExchange,
   type RefusalNews,
-  type RetryAfter,
+  type RetryAfterSeconds,
   SharedRefusals,
 } from '@webhook-backpressure/core/extend';
 import { countPerSecond, createRetryAfter, refused, SETTINGS, situation } from './situation.ts';
@@ -13,7 +13,7 @@ const BEAT_MS = 2000;
 
 /** A receiver with 400 queued deliveries, of which 250 may stay queued: shedding ends in 3 s. */
 class Receiver {
-  readonly retryAfter: RetryAfter;
+  readonly retryAfter: RetryAfterSeconds;
   readonly exchange: RefusalExchange;
   /** When the retries return that it has refused. */
   readonly returns: number[] = [];

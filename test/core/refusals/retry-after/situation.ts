@@ -1,5 +1,5 @@
 import type { SenderProfile } from '@webhook-backpressure/senders';
-import { RetryAfter, type Situation } from '@webhook-backpressure/core/extend';
+import { RetryAfterSeconds, type Situation } from '@webhook-backpressure/core/extend';
 import type { Refused, RetryAfterSettings } from '../../../../packages/core/src/refusals/situation.ts';
 import { seeded } from '../../harness.ts';
 
@@ -26,8 +26,8 @@ export function refused({ key = 'shop', id, habit, ...rest }: Changes = {}, nowM
   return { arrival: { delivery: { key, id, profile }, key, nowMs }, ...rest };
 }
 
-export function createRetryAfter(seed = 1): RetryAfter {
-  return new RetryAfter(seeded(seed));
+export function createRetryAfter(seed = 1): RetryAfterSeconds {
+  return new RetryAfterSeconds(seeded(seed));
 }
 
 /** Counts these times, in ms, per second, from the first second that has one. */

@@ -113,8 +113,8 @@ export function contents(bed: BedOf): void {
       expect(await store.stats()).toMatchObject({
         depth: 0,
         bytes: 0,
-        kept: 3,
-        keptBytes: 3 * bytes,
+        retained: 3,
+        retainedBytes: 3 * bytes,
         remembered: 3,
       });
     });
@@ -130,7 +130,7 @@ export function contents(bed: BedOf): void {
         ['a'],
         [],
       ]);
-      expect(await store.stats()).toMatchObject({ depth: 3, kept: 0, keptBytes: 0, remembered: 0 });
+      expect(await store.stats()).toMatchObject({ depth: 3, retained: 0, retainedBytes: 0, remembered: 0 });
       const claimed = await claim(store, 9, { nowMs: START + 5 });
       expect(claimed.map(({ attempt, strandings }) => [attempt, strandings])).toEqual([
         [1, 0],
@@ -138,7 +138,7 @@ export function contents(bed: BedOf): void {
         [1, 0],
       ]);
       for (const one of claimed) expect(await settle(store, ends.completed(one), START + 6)).toBe(true);
-      expect(await store.stats()).toMatchObject({ depth: 0, kept: 0, remembered: 3 });
+      expect(await store.stats()).toMatchObject({ depth: 0, retained: 0, remembered: 3 });
       expect(await put(store, [delivery('a')])).toEqual(['duplicate']);
     });
 
@@ -151,7 +151,7 @@ export function contents(bed: BedOf): void {
       expect(await drop({ beforeMs: START + 2 })).toEqual(['1']);
       expect(await drop({ keepBytes: 2 * bytes })).toEqual(['2']);
       expect(await drop({ keepBytes: 0, maxBytes: bytes })).toEqual(['3']);
-      expect(await store.stats()).toMatchObject({ kept: 1, keptBytes: bytes, remembered: 4 });
+      expect(await store.stats()).toMatchObject({ retained: 1, retainedBytes: bytes, remembered: 4 });
       expect(
         new Set(
           await put(
@@ -169,7 +169,7 @@ export function contents(bed: BedOf): void {
       expect(await store.forget({ beforeMs: nowMs, keep: 0, limit: 9, nowMs })).toBe(1);
       expect(await put(store, [delivery('a')])).toEqual(['duplicate']);
       expect(await store.forgetId({ key: 'shop', id: 'a' })).toBe(true);
-      expect(await store.stats()).toMatchObject({ kept: 0, keptBytes: 0, remembered: 0 });
+      expect(await store.stats()).toMatchObject({ retained: 0, retainedBytes: 0, remembered: 0 });
       expect(await put(store, [delivery('a')])).toEqual(['stored']);
     });
 
@@ -177,7 +177,7 @@ export function contents(bed: BedOf): void {
       const store = await opened(bed());
       await put(store, [delivery('made-up', { isIdGenerated: true })]);
       await settle(store, ends.kept(await claimOne(store)));
-      expect(await store.stats()).toMatchObject({ kept: 1, remembered: 0 });
+      expect(await store.stats()).toMatchObject({ retained: 1, remembered: 0 });
       expect(idsOf(await store.replay('made-up', { ...ANY, nowMs: START }))).toEqual(['made-up']);
       expect(await claimOne(store)).toMatchObject({ isIdGenerated: true, attempt: 1 });
     });

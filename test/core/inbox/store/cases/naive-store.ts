@@ -210,7 +210,7 @@ export class NaiveStore {
       inFlight: count('claimed'),
       deadLetters: count('deadLetters'),
       remembered: this.#rows.filter((row) => row.isRemembered).length,
-      kept: this.#rows.filter((row) => row.isKept).length,
+      retained: this.#rows.filter((row) => row.isKept).length,
     };
   }
 
