@@ -234,7 +234,7 @@ export default {
       path: [
         '^(packages/[^/]+|test|test/simulation|bench|demo|examples|site)/(dist|types)/',
         // Their frameworks are installed in a temporary folder.
-        '^test/hosts/apps/',
+        '^e2e/hosts/apps/',
       ],
     },
     tsPreCompilationDeps: 'specify',

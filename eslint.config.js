@@ -12,7 +12,7 @@ export default defineConfig(
     'site/.vitepress/{cache,.temp}/',
     'temp/',
     // Their frameworks are installed on demand.
-    'test/hosts/apps/',
+    'e2e/hosts/apps/',
   ]),
   { linterOptions: { reportUnusedDisableDirectives: 'error' } },
   js.configs.recommended,
@@ -52,7 +52,7 @@ export default defineConfig(
   },
   {
     // What is longer holds more than one idea.
-    files: ['packages/*/src/**', 'test/**', 'bench/**', 'demo/**', 'tooling/**', 'site/**'],
+    files: ['packages/*/src/**', 'test/**', 'e2e/**', 'bench/**', 'demo/**', 'tooling/**', 'site/**'],
     rules: { 'max-lines': ['error', 300] },
   },
   {

@@ -15,11 +15,7 @@ export default defineConfig({
   test: {
     include: ['test/**/*.test.ts'],
     globalSetup: ['test/postgres/global-setup.ts', 'test/redis/global-setup.ts'],
-    exclude: [
-      ...configDefaults.exclude,
-      ...['hosts', 'packaging', 'release', 'runtimes', 'site'].map((folder) => `test/${folder}/**`),
-      'test/nest/handlers.test.ts',
-    ],
+    exclude: [...configDefaults.exclude, 'test/nest/handlers.test.ts'],
     // By default, one core of two would be idle. Many tests wait for servers and processes.
     maxWorkers: '100%',
     // Simulations of minutes take seconds, and several times as many on a machine that does something else as well.

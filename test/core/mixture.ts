@@ -1,7 +1,7 @@
 import { builtInSenders, type SenderProfile } from '@webhook-backpressure/senders';
 import type { Admission, Delivery, Permit, Refusal } from '@webhook-backpressure/core';
 import type { ManualClock } from '@webhook-backpressure/core/testing';
-import { deliveryOf } from '../../packages/core/src/delivery/recognized-delivery.ts';
+import { deliveryOf } from '@webhook-backpressure/core/extend';
 import { createBench, exponential, seeded, type Bench } from './harness.ts';
 import { runUntil } from './workshop.ts';
 

@@ -7,7 +7,7 @@ import { text } from 'node:stream/consumers';
 import { fileURLToPath } from 'node:url';
 import type { PageState } from '@webhook-backpressure/dashboard';
 import { afterEach, beforeAll, expect, it } from 'vitest';
-import { run } from '../packaging/run.ts';
+import { run } from '../examples/run.ts';
 
 const root = fileURLToPath(new URL('../..', import.meta.url));
 

@@ -1,8 +1,8 @@
 import { STATUS_CODES } from 'node:http';
 import { describe, expect, it } from 'vitest';
-import { createRefusal, type RefusalReason } from '../../packages/core/src/delivery/refusal.ts';
+import { createRefusal } from '@webhook-backpressure/core/extend';
+import { type RefusalReason, createIntake } from '@webhook-backpressure/core';
 import { codeIn, page, pages, rowsOf, sectionOf, tokensOf } from './pages.ts';
-import { createIntake } from '@webhook-backpressure/core';
 
 const shown = pages.flatMap(({ path, tokens }) =>
   tokensOf('code', tokens)

@@ -5,9 +5,10 @@ import {
   alarmSettings,
   INBOX_ALARM_DEFAULTS,
   OUTBOX_ALARM_DEFAULTS,
-} from '../../packages/core/src/alarms/alarm-options.ts';
-import { ALARM_RULES, ENDPOINT_ALARM_RULES } from '../../packages/core/src/alarms/alarm-rules.ts';
-import { helpOf } from '../../packages/core/src/alarms/alarm.ts';
+  ALARM_RULES,
+  ENDPOINT_ALARM_RULES,
+  helpOf,
+} from '@webhook-backpressure/core/extend';
 import { resolvePressureOptions } from '../../packages/node/src/pressure.ts';
 import { anchorsOf, codeIn, isHeading, page, rowsOf, sectionOf } from './pages.ts';
 import { entryFile, literalsOf, programOf, typeIn } from './typescript.ts';

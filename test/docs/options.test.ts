@@ -3,7 +3,7 @@ import { Hono } from 'hono';
 import ts from 'typescript';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { webhookBackpressure, type WebhookBackpressureOptions } from '@webhook-backpressure/hono';
-import { resolveOptions } from '../../packages/core/src/intake/options.ts';
+import { resolveOptions } from '@webhook-backpressure/core/extend';
 import { root } from '../../tooling/packages.js';
 import { codeIn, page, rowsOf, sectionOf } from './pages.ts';
 import { entryFile, programOf, typeIn } from './typescript.ts';

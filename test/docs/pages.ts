@@ -55,6 +55,12 @@ export function tokensOf<T extends keyof TokenTypes>(type: T, tokens: readonly T
   return found;
 }
 
+/** What the links and images of a Markdown text lead to. */
+export function linksIn(markdown: string): string[] {
+  const tokens = lexer(markdown);
+  return [...tokensOf('link', tokens), ...tokensOf('image', tokens)].map(({ href }) => href);
+}
+
 /** The anchors that GitHub gives to the headings of a page. */
 export function anchorsOf({ tokens }: Page): string[] {
   const slugger = new GithubSlugger();

@@ -10,7 +10,7 @@ import { text } from 'node:stream/consumers';
 import { afterEach, beforeAll, describe, expect, it, vi } from 'vitest';
 import { root } from '../../tooling/packages.js';
 import { page, tokensOf } from '../docs/pages.ts';
-import { run } from '../packaging/run.ts';
+import { run } from './run.ts';
 import { isRedisSkipped, redisUrl } from '../redis/bed.ts';
 
 const quickStarts = [

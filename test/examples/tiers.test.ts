@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { createInterface, type Interface } from 'node:readline';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { root } from '../../tooling/packages.js';
-import { run } from '../packaging/run.ts';
+import { run } from './run.ts';
 import { isSkipped, PostgresBed } from '../postgres/bed.ts';
 
 const children: ChildProcess[] = [];

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { Outcome } from '../../packages/planner/src/search/plan.ts';
+import type { Outcome } from '@webhook-backpressure/planner';
 import { isBetter } from '../../packages/planner/src/search/search.ts';
 import type { Trial } from '../../packages/planner/src/search/trials.ts';
 

@@ -3,7 +3,7 @@ import { storeSuite } from '../core/inbox/store/store-suite.ts';
 import { isSkipped, PostgresBed } from './bed.ts';
 
 /** Fewer runs, since each creates a schema. */
-const MODEL_RUNS = 30;
+const MODEL_RUNS = 15;
 
 describe.skipIf(isSkipped)('postgresStore', () => {
   storeSuite('on a real server', () => new PostgresBed(), MODEL_RUNS);

@@ -1,6 +1,7 @@
 import { join } from 'node:path';
+import { target } from '../../packages/postgres/src/cli/target.ts';
 import { root } from '../../tooling/packages.js';
-import { runProgram } from '../core/tool/run-program.ts';
+import { runHere, runProgram } from '../core/tool/run-program.ts';
 import type { Ended } from '../core/tool/tool-bed.ts';
 
 const TOOL = join(root, 'packages/postgres/dist/cli.js');
@@ -15,4 +16,9 @@ export function tool(
 ): Promise<Ended> {
   const env = Object.fromEntries(Object.entries(process.env).filter(([name]) => !OWN.test(name)));
   return runProgram(TOOL, args, { ...env, ...variables });
+}
+
+/** Runs the tool in this process. */
+export function toolHere(args: readonly string[]): Promise<Ended> {
+  return runHere(target, args);
 }

@@ -3,7 +3,7 @@ import { deadLettersSuite } from '../core/tool/dead-letters-suite.ts';
 import { movingSuite } from '../core/tool/moving-suite.ts';
 import type { ToolBed } from '../core/tool/tool-bed.ts';
 import { isSkipped, PostgresBed } from './bed.ts';
-import { tool } from './run-tool.ts';
+import { tool, toolHere } from './run-tool.ts';
 
 function createBed(): ToolBed {
   const bed = new PostgresBed();
@@ -11,7 +11,8 @@ function createBed(): ToolBed {
   return {
     noun: 'the schema',
     store: () => bed.store(),
-    tool: (...args) => tool([...args, '--schema', schema, connectionString]),
+    tool: (...args) => toolHere([...args, '--schema', schema, connectionString]),
+    program: (...args) => tool([...args, '--schema', schema, connectionString]),
     contents: async () => {
       const { rows } = await pool.query<{ text: string }>(
         "SELECT schema_to_xml($1, true, true, '')::text AS text",

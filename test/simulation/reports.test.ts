@@ -23,8 +23,21 @@ import { ROWS } from './src/rows.ts';
 /** One seed, and the quick comparisons: the others have 10 million attempts. */
 const SEED = 1;
 const LONG = ['constant-1', 'constant-10', 'depth-rate'];
-/** Minutes of what `process-stutter-4` has in seconds. `REPORTS=long` runs it too. */
-const LONG_PROBES = process.env['REPORTS'] === 'long' ? [] : ['process-stutter-60'];
+/**
+ * `REPORTS=long` runs these too. They differ little from others: minutes of what `process-stutter-4` has in seconds, a
+ * number between two others, the other combination of a start and a service time, and the strategies that `b-500` has.
+ */
+const isLong = process.env['REPORTS'] === 'long';
+const LONG_PROBES = isLong
+  ? []
+  : [
+      'process-stutter-60',
+      'fairness-equal-5',
+      'fairness-modest-9',
+      'concurrency-5-exponential',
+      'concurrency-100-constant',
+    ];
+const LONG_COMPARED = isLong ? [] : ['a'];
 
 let figures: Figures;
 beforeAll(async () => {
@@ -62,7 +75,7 @@ describe('the committed report', () => {
   );
 
   it.each(
-    COMPARED.flatMap((name) =>
+    COMPARED.filter((name) => !LONG_COMPARED.includes(name)).flatMap((name) =>
       COMPARISONS.filter((one) => !LONG.includes(one.name)).map((one) => ({ name, one })),
     ),
   )('matches a run of the comparison: $name with $one.title', { timeout: 60_000 }, async ({ name, one }) => {

@@ -11,8 +11,9 @@ import { Scratch } from './scratch.ts';
 const drivers: readonly DriverName[] =
   loadNodeSqlite() === undefined ? ['libsql'] : ['libsql', 'node:sqlite'];
 
-/** Fewer runs, since each starts two threads around the same file store. */
-const MODEL_RUNS_IN_THREADS = 20;
+/** Fewer runs than in memory, since each makes a file, and fewer still where it starts two threads around it. */
+const MODEL_RUNS = 40;
+const MODEL_RUNS_IN_THREADS = 10;
 
 function inThisThread(driver: DriverName): StoreBed {
   useDriver(driver);
@@ -43,6 +44,6 @@ function inItsOwnThread(driver: DriverName): StoreBed {
 }
 
 describe.each(drivers)('by %s', (driver) => {
-  storeSuite('in this thread', () => inThisThread(driver));
+  storeSuite('in this thread', () => inThisThread(driver), MODEL_RUNS);
   storeSuite('in its own thread', () => inItsOwnThread(driver), MODEL_RUNS_IN_THREADS);
 });

@@ -1,10 +1,8 @@
 import { join } from 'node:path';
-import { parseArgs } from 'node:util';
-import { runTool } from '@webhook-backpressure/inbox/tool';
 import { target } from '../../packages/sqlite/src/cli/target.ts';
 import { openDatabase } from '../../packages/sqlite/src/connection/drivers.ts';
 import { root } from '../../tooling/packages.js';
-import { runProgram } from '../core/tool/run-program.ts';
+import { runHere, runProgram } from '../core/tool/run-program.ts';
 import type { Ended } from '../core/tool/tool-bed.ts';
 
 const TOOL = join(root, 'packages/sqlite/dist/cli.js');
@@ -15,23 +13,22 @@ export function tool(...args: readonly string[]): Promise<Ended> {
   return runProgram(TOOL, args);
 }
 
+/** Runs the tool in this process. */
+export function toolHere(...args: readonly string[]): Promise<Ended> {
+  return runHere(target, args);
+}
+
 /**
  * Runs the tool in this process, as a user whom file modes apply to. Not in a child process: another user may have no
  * permission to read the clone or Node itself.
  */
 export async function toolWithoutRoot(...args: readonly string[]): Promise<Ended> {
-  const written = { out: '', err: '' };
-  const output = {
-    out: (text: string) => (written.out += `${text}\n`),
-    err: (text: string) => (written.err += `${text}\n`),
-  };
   const isRoot = process.getuid?.() === 0;
   // Loads SQLite from the clone while that is still possible.
   openDatabase(':memory:', 0).close();
   if (isRoot) process.seteuid?.(OTHER_USER);
   try {
-    const code = await runTool(args, target, parseArgs, output);
-    return { code, ...written };
+    return await toolHere(...args);
   } finally {
     if (isRoot) process.seteuid?.(0);
   }

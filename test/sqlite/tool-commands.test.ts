@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { deadLettersSuite } from '../core/tool/dead-letters-suite.ts';
 import { movingSuite } from '../core/tool/moving-suite.ts';
 import type { ToolBed } from '../core/tool/tool-bed.ts';
-import { tool } from './run-tool.ts';
+import { tool, toolHere } from './run-tool.ts';
 import { Scratch } from './scratch.ts';
 
 function createBed(): ToolBed {
@@ -10,7 +10,8 @@ function createBed(): ToolBed {
   return {
     noun: 'the file',
     store: scratch.bed().store,
-    tool: (...args) => tool(...args, scratch.file()),
+    tool: (...args) => toolHere(...args, scratch.file()),
+    program: (...args) => tool(...args, scratch.file()),
     contents: () => Promise.resolve(readFileSync(scratch.file(), 'latin1')),
     dispose: () => {
       scratch.dispose();

@@ -20,7 +20,7 @@ import { withBackpressure } from '@webhook-backpressure/node';
 import express, { Router, type Request, type RequestHandler } from 'express';
 import { Hono, type Context as HonoContext } from 'hono';
 import Koa, { type Context as KoaContext } from 'koa';
-import type { Exactly } from '../packaging/consumer/exactly.ts';
+import type { Exactly } from '../../e2e/packaging/consumer/exactly.ts';
 
 type Info = BackpressureInfo | undefined;
 

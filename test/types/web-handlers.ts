@@ -7,7 +7,7 @@ import {
   withBackpressure,
 } from '@webhook-backpressure/web';
 import { type Inbox, memoryStore, webhookInbox } from '@webhook-backpressure/web/inbox';
-import type { Exactly } from '../packaging/consumer/exactly.ts';
+import type { Exactly } from '../../e2e/packaging/consumer/exactly.ts';
 
 /** Compiles only for a value of exactly this type. */
 function is<Wanted>(): <Given>(

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { type Heaped, MinHeap } from '../../../packages/base/src/min-heap.ts';
+import { type Heaped, MinHeap } from '@webhook-backpressure/base';
 
 interface Item extends Heaped {
   value: number;

@@ -3,7 +3,7 @@ import { createInbox, memoryStore } from '@webhook-backpressure/inbox';
 import { createIntake, type IntakeEvent } from '@webhook-backpressure/core';
 import { manualClock } from '@webhook-backpressure/core/testing';
 import { describe, expect, it } from 'vitest';
-import { holdTimer, systemClock } from '../../../packages/base/src/time/clock.ts';
+import { holdTimer, systemClock } from '@webhook-backpressure/base';
 import { letIn, startedLater, startedNow, turnedAway } from '../harness.ts';
 
 describe('a listener', () => {

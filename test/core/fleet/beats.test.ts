@@ -1,7 +1,7 @@
-import type { FleetView } from '@webhook-backpressure/fleet';
+import { type FleetView, Beats } from '@webhook-backpressure/fleet';
 import { manualClock } from '@webhook-backpressure/core/testing';
 import { expect, it, vi } from 'vitest';
-import { type BeatParts, Beats } from '../../../packages/fleet/src/beats.ts';
+import { type BeatParts } from '../../../packages/fleet/src/beats.ts';
 
 it('ignores an answer that comes after its time, since the beat has failed', async () => {
   const clock = manualClock();

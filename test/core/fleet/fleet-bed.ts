@@ -14,7 +14,7 @@ import {
   memoryRegistry,
 } from '@webhook-backpressure/fleet';
 import { manualClock, type ManualClock } from '@webhook-backpressure/core/testing';
-import { glanceAt } from '../../../packages/base/src/glance.ts';
+import { glanceAt } from '@webhook-backpressure/base';
 import { letIn, seeded } from '../harness.ts';
 
 /** What becomes of beats. */

@@ -1,8 +1,7 @@
 import { createInbox, createWorker, type Inbox, type InboxStore } from '@webhook-backpressure/inbox';
 import { createSender } from '@webhook-backpressure/sender';
 import { afterEach, describe, expect, it, vi } from 'vitest';
-import { MemoryState } from '../../../packages/inbox/src/store/memory/memory-state.ts';
-import { MemoryStore } from '../../../packages/inbox/src/store/memory/memory-store.ts';
+import { MemoryState, MemoryStore } from './shared-memory.ts';
 
 const BUILDS = [
   {

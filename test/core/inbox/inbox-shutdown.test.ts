@@ -1,8 +1,7 @@
 import { memoryStore } from '@webhook-backpressure/inbox';
 import { describe, expect, it } from 'vitest';
-import { MemoryState } from '../../../packages/inbox/src/store/memory/memory-state.ts';
-import { MemoryStore } from '../../../packages/inbox/src/store/memory/memory-store.ts';
 import { InboxBench, turns } from './inbox-bench.ts';
+import { MemoryState, MemoryStore } from './shared-memory.ts';
 
 describe('close', () => {
   it('lets handlers finish, and makes no more claims', async () => {

@@ -1,10 +1,9 @@
 import type { InboxStore } from '@webhook-backpressure/inbox';
 import { sqliteStore } from '@webhook-backpressure/sqlite';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
-import { MemoryState } from '../../../packages/inbox/src/store/memory/memory-state.ts';
-import { MemoryStore } from '../../../packages/inbox/src/store/memory/memory-store.ts';
 import { Scratch } from '../../sqlite/scratch.ts';
 import { InboxBench, turns } from './inbox-bench.ts';
+import { MemoryState, MemoryStore } from './shared-memory.ts';
 
 /** Long enough for the maintenance to read the counts of the store, even in a busy inbox. */
 const A_WHILE_MS = 35_000;

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { effectiveCapacity, Gate, longestSpan, type Marks } from '../../../packages/core/src/queue/gate.ts';
+import { effectiveCapacity, Gate, longestSpan } from '@webhook-backpressure/core/extend';
+import { type Marks } from '../../../packages/core/src/queue/gate.ts';
 import type { Delivery, IntakeEvent } from '@webhook-backpressure/core';
 import { createBench, exponential, letIn, occupy, seeded, typesOf, type Bench } from '../harness.ts';
 import { arrivals, runUntil, Workshop } from '../workshop.ts';

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { Arrival } from '../../../packages/core/src/delivery/arrival.ts';
+import type { Arrival } from '@webhook-backpressure/core/extend';
 import { Promises } from '../../../packages/core/src/refusals/promises.ts';
 
 function arrival(id: string, nowMs = 0, key = 'shop'): Arrival {

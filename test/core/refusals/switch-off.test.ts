@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { builtInSenders, type SenderProfile } from '@webhook-backpressure/senders';
-import { SwitchOff } from '../../../packages/core/src/refusals/switch-off.ts';
+import { SwitchOff } from '@webhook-backpressure/core/extend';
 import { seeded } from '../harness.ts';
 
 const HOUR_MS = 3_600_000;

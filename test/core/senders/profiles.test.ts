@@ -1,7 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { builtInSenders, known, type SenderProfile } from '@webhook-backpressure/senders';
+import { builtInSenders, known, type SenderProfile, resolveSenders } from '@webhook-backpressure/senders';
 import { createBench, turnedAway } from '../harness.ts';
-import { resolveSenders } from '../../../packages/senders/src/resolve-senders.ts';
 
 const profiles: [string, SenderProfile][] = Object.entries(known);
 

@@ -1,8 +1,13 @@
 import fc from 'fast-check';
 import { afterEach, describe, expect, it, vi } from 'vitest';
-import { builtInSenders, type RequestHeaders, type SenderProfile } from '@webhook-backpressure/senders';
-import { createRecognition, type Recognition } from '../../../packages/senders/src/recognition.ts';
-import { deliveryOf } from '../../../packages/core/src/delivery/recognized-delivery.ts';
+import {
+  builtInSenders,
+  type RequestHeaders,
+  type SenderProfile,
+  createRecognition,
+  type Recognition,
+} from '@webhook-backpressure/senders';
+import { deliveryOf } from '@webhook-backpressure/core/extend';
 import { requests } from './requests.ts';
 
 const builtIn = createRecognition(builtInSenders);

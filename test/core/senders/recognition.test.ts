@@ -1,8 +1,14 @@
 import { describe, expect, it } from 'vitest';
-import { builtInSenders, type RequestHeaders, type SenderProfile } from '@webhook-backpressure/senders';
-import { createRecognition, idOf, isHandshake } from '../../../packages/senders/src/recognition.ts';
-import { deliveryOf } from '../../../packages/core/src/delivery/recognized-delivery.ts';
-import { resolveSenders } from '../../../packages/senders/src/resolve-senders.ts';
+import {
+  builtInSenders,
+  type RequestHeaders,
+  type SenderProfile,
+  createRecognition,
+  idOf,
+  isHandshake,
+  resolveSenders,
+} from '@webhook-backpressure/senders';
+import { deliveryOf } from '@webhook-backpressure/core/extend';
 import { requests } from './requests.ts';
 import { asanaHandshake } from './requests/business.ts';
 import { eventGridHandshake, snsHandshake } from './requests/clouds.ts';

@@ -1,7 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { BackpressureError } from '@webhook-backpressure/base';
-import { builtInSenders } from '@webhook-backpressure/senders';
-import { resolveSenders } from '../../../packages/senders/src/resolve-senders.ts';
+import { builtInSenders, resolveSenders } from '@webhook-backpressure/senders';
 
 const RIGHT = {
   name: 'acme',

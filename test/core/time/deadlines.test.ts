@@ -2,7 +2,7 @@ import type { Admission } from '@webhook-backpressure/core';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { manualClock } from '@webhook-backpressure/core/testing';
-import { Deadlines, NO_DEADLINE, type Timed } from '../../../packages/base/src/time/deadlines.ts';
+import { Deadlines, NO_DEADLINE, type Timed } from '@webhook-backpressure/base';
 import { createBench, letIn, losingTimers, occupy, seeded, startedNow, turnedAway } from '../harness.ts';
 
 interface Item extends Timed<Item> {

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { TimeLimit } from '../../../packages/base/src/time/time-limit.ts';
+import { TimeLimit } from '@webhook-backpressure/base';
 
 /** A clock whose timers run on command, however late that is. */
 class LateClock {

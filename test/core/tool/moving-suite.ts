@@ -39,7 +39,7 @@ export function movingSuite(name: string, create: () => ToolBed): void {
     describe('the commands that read', () => {
       it('count, list, show and find deliveries without changing the store', async () => {
         const before = await bed.contents();
-        expect(await json('status')).toMatchObject({ depth: 1, deadLetters: 2, kept: 1, remembered: 2 });
+        expect(await json('status')).toMatchObject({ depth: 1, deadLetters: 2, retained: 1, remembered: 2 });
         expect(await json('pending')).toEqual({
           deliveries: [
             {
@@ -106,7 +106,7 @@ export function movingSuite(name: string, create: () => ToolBed): void {
         expect((await tool('forget', 'remembered')).err).toBe('forget needs --key. Try --help.\n');
         const store = await opened(bed);
         expect(await put(store, [delivery('remembered'), delivery('kept')])).toEqual(['stored', 'duplicate']);
-        expect(await store.stats()).toMatchObject({ depth: 3, kept: 0, remembered: 0 });
+        expect(await store.stats()).toMatchObject({ depth: 3, retained: 0, remembered: 0 });
         await store.close(START);
       });
     });
@@ -177,7 +177,7 @@ export function movingSuite(name: string, create: () => ToolBed): void {
         // The maintenance at the start has stored the mark.
         await new Promise((resolve) => setTimeout(resolve, 50));
         const done = once(events, 'done');
-        const { code, out } = await tool('redrive', 'all', '--json');
+        const { code, out } = await bed.program('redrive', 'all', '--json');
         expect([code, JSON.parse(out)]).toEqual([0, { redriven: 27 }]);
         await done;
         end();

@@ -1,4 +1,6 @@
 import { execFile, type ExecFileException } from 'node:child_process';
+import { parseArgs } from 'node:util';
+import { runTool, type ToolTarget } from '@webhook-backpressure/inbox/tool';
 import type { Ended } from './tool-bed.ts';
 
 /** Runs a program of Node until it ends. */
@@ -12,4 +14,14 @@ export function runProgram(
       resolve({ code: error === null ? 0 : Number(error.code), out, err });
     });
   });
+}
+
+/** Runs a tool in this process, which takes a tenth of the time. */
+export async function runHere(target: ToolTarget, args: readonly string[]): Promise<Ended> {
+  const written = { out: '', err: '' };
+  const code = await runTool(args, target, parseArgs, {
+    out: (text) => (written.out += `${text}\n`),
+    err: (text) => (written.err += `${text}\n`),
+  });
+  return { code, ...written };
 }

@@ -12,8 +12,10 @@ export interface Ended {
 export interface ToolBed extends StoreBed {
   /** Where the tool says that deliveries are. */
   readonly noun: string;
-  /** Runs the tool as a user does, on the store of the test. */
+  /** Runs the tool on the store of the test, in this process. */
   tool(...args: readonly string[]): Promise<Ended>;
+  /** Runs it as a user does, in a process. */
+  program(...args: readonly string[]): Promise<Ended>;
   /** All that is stored, to compare it. */
   contents(): Promise<string>;
 }

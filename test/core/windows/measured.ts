@@ -1,6 +1,6 @@
 import type { Windows } from '@webhook-backpressure/core';
 import { manualClock } from '@webhook-backpressure/core/testing';
-import { Monitor } from '../../../packages/core/src/alarms/monitor.ts';
+import { Monitor } from '@webhook-backpressure/core/extend';
 
 /** A monitor without alarms, and its windows. */
 export interface Measured {

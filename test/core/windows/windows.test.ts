@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import type { Percentiles, WindowFigures } from '@webhook-backpressure/core';
 import { describe, expect, it } from 'vitest';
-import type { Monitor } from '../../../packages/core/src/alarms/monitor.ts';
+import type { Monitor } from '@webhook-backpressure/core/extend';
 import { measured } from './measured.ts';
 import { figuresOf, type Logged } from './window-log.ts';
 

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { DrainRate } from '../../../packages/core/src/workers/drain-rate.ts';
+import { DrainRate } from '@webhook-backpressure/core/extend';
 import { createBench, exponential, occupy, seeded, startedNow, typesOf, type Bench } from '../harness.ts';
 import { arrivals, runUntil, Workshop } from '../workshop.ts';
 

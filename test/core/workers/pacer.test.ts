@@ -1,7 +1,7 @@
 import type { Admission } from '@webhook-backpressure/core';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { Pacer } from '../../../packages/core/src/workers/pacer.ts';
+import { Pacer } from '@webhook-backpressure/core/extend';
 import { createBench, letIn, losingTimers, occupy, reactions, startedNow, type Bench } from '../harness.ts';
 import { runUntil, Workshop } from '../workshop.ts';
 

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { sampleOf } from '../../../packages/dashboard/page/data/sample.ts';
 import { MAX_SAMPLES, Series } from '../../../packages/dashboard/page/data/series.ts';
 import { INBOX_COLUMNS, INTAKE_COLUMNS } from '../../../packages/dashboard/src/state/history.ts';
-import type { InboxView, IntakeView } from '../../../packages/dashboard/src/state/page-state.ts';
+import type { InboxView, IntakeView } from '@webhook-backpressure/dashboard';
 import { createIntake } from '@webhook-backpressure/core';
 import { createInbox, memoryStore } from '@webhook-backpressure/inbox';
 import { observe } from '@webhook-backpressure/observe';

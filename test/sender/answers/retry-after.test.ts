@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { parseRetryAfter } from '../../../packages/sender/src/answers/retry-after.ts';
+import { parseRetryAfter } from '@webhook-backpressure/sender';
 
 // Sun, 06 Nov 1994 08:49:37 GMT, the example of RFC 9110.
 const EXAMPLE_MS = 784_111_777_000;

@@ -1,6 +1,6 @@
 import { manualClock, type ManualClock } from '@webhook-backpressure/core/testing';
 import { describe, expect, it } from 'vitest';
-import { tokenBucket, type TokenBucket } from '../../../packages/sender/src/index.ts';
+import { tokenBucket, type TokenBucket } from '@webhook-backpressure/sender';
 
 const SECOND_MS = 1000;
 

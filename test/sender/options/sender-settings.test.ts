@@ -1,7 +1,7 @@
 import { BackpressureError } from '@webhook-backpressure/base';
 import { memoryStore } from '@webhook-backpressure/inbox';
 import { describe, expect, it } from 'vitest';
-import type { SenderOptions } from '../../../packages/sender/src/options/sender-options.ts';
+import type { SenderOptions } from '@webhook-backpressure/sender';
 import { settle } from '../../../packages/sender/src/options/sender-options.ts';
 
 const required = { store: memoryStore(), endpoint: (): null => null };

@@ -1,7 +1,8 @@
 import { BackpressureError } from '@webhook-backpressure/base';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { storedEvent, type OutgoingEvent } from '../../../packages/sender/src/outbox/outgoing-event.ts';
+import { type OutgoingEvent } from '@webhook-backpressure/sender';
+import { storedEvent } from '../../../packages/sender/src/outbox/outgoing-event.ts';
 import {
   batchContent,
   BYTES_OF_BATCH,

@@ -253,7 +253,7 @@ export abstract class StoredDeliveries implements StoreAdmin {
     const [row] = await this.server.query<Totals>(
       `SELECT ${sum('depth', 'depth')}, ${sum('bytes', 'bytes')}, ${sum('drained', 'drained')},
         ${sum('shelved', 'deadLetters')}, ${sum('shelved_bytes', 'deadLetterBytes')},
-        ${sum('remembered', 'remembered')}, ${sum('kept', 'kept')}, ${sum('kept_bytes', 'keptBytes')},
+        ${sum('remembered', 'remembered')}, ${sum('kept', 'retained')}, ${sum('kept_bytes', 'retainedBytes')},
         (SELECT is_ordered FROM ${schema}.meta) AS "isOrdered",
         EXISTS (SELECT FROM ${schema}.paused WHERE scope = 'all') AS "isPaused",
         ARRAY(SELECT key FROM ${schema}.paused WHERE scope = 'key') AS "pausedKeys"

@@ -5,10 +5,9 @@ import {
   Unrecoverable,
 } from '@webhook-backpressure/inbox';
 import { describe, expect, it } from 'vitest';
-import { MemoryState } from '../../../../packages/inbox/src/store/memory/memory-state.ts';
-import { MemoryStore } from '../../../../packages/inbox/src/store/memory/memory-store.ts';
 import { PartSize } from '../../../../packages/inbox/src/store-calls/part-size.ts';
 import { InboxBench, turns } from '../inbox-bench.ts';
+import { MemoryState, MemoryStore } from '../shared-memory.ts';
 import { delivery, opened, put, storedBytes } from '../store/cases/store-fixtures.ts';
 
 /** An inbox with `count` dead letters, a low-water mark of 20 and a high-water mark of 30. */

@@ -1,6 +1,6 @@
 import { memoryStore } from '@webhook-backpressure/inbox';
 import { expect, it } from 'vitest';
-import { FinishedUsage } from '../../../../packages/inbox/src/capacity/finished-usage.ts';
+import { FinishedUsage } from '@webhook-backpressure/inbox/store';
 import { resolveInboxOptions } from '../../../../packages/inbox/src/options/inbox-settings.ts';
 
 const REF = { key: 'a', id: 'a', attempt: 1 };

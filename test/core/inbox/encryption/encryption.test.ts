@@ -2,9 +2,8 @@ import { randomBytes } from 'node:crypto';
 import type { EncryptOptions, InboxOptions, InboxStore, StoredDelivery } from '@webhook-backpressure/inbox';
 import { describe, expect, it, vi } from 'vitest';
 import { Encryption, encryptSettings } from '../../../../packages/inbox/src/encryption/encryption.ts';
-import { MemoryState } from '../../../../packages/inbox/src/store/memory/memory-state.ts';
-import { MemoryStore } from '../../../../packages/inbox/src/store/memory/memory-store.ts';
 import { InboxBench, turns } from '../inbox-bench.ts';
+import { MemoryState, MemoryStore } from '../shared-memory.ts';
 import { delivery, START, storedBytes } from '../store/cases/store-fixtures.ts';
 
 const [K1, K2] = [randomBytes(32), randomBytes(32)];

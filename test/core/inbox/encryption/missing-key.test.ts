@@ -1,9 +1,8 @@
 import { randomBytes } from 'node:crypto';
 import { beforeEach, describe, expect, it } from 'vitest';
 import type { InboxOptions } from '@webhook-backpressure/inbox';
-import { MemoryState } from '../../../../packages/inbox/src/store/memory/memory-state.ts';
-import { MemoryStore } from '../../../../packages/inbox/src/store/memory/memory-store.ts';
 import { InboxBench, turns } from '../inbox-bench.ts';
+import { MemoryState, MemoryStore } from '../shared-memory.ts';
 import { START } from '../store/cases/store-fixtures.ts';
 
 const DAY_MS = 86_400_000;

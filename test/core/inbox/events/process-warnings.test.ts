@@ -8,7 +8,8 @@ import {
 import { readMetrics } from '@webhook-backpressure/observe';
 import { manualClock } from '@webhook-backpressure/core/testing';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
-import { classAndPlaceOf, ProcessWarnings } from '../../../../packages/inbox/src/events/process-warnings.ts';
+import { ProcessWarnings } from '@webhook-backpressure/inbox/store';
+import { classAndPlaceOf } from '../../../../packages/inbox/src/events/process-warnings.ts';
 import { turns } from '../inbox-bench.ts';
 
 /** Contained in every body, header and message, so that a warning with any of them is detected. */

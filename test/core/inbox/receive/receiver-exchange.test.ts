@@ -2,8 +2,8 @@ import type { FleetBeat, FleetRegistry, FleetView } from '@webhook-backpressure/
 import { manualClock, type ManualClock } from '@webhook-backpressure/core/testing';
 import { beforeEach, describe, expect, it, vi } from 'vitest';
 import { ReceiverExchange } from '../../../../packages/inbox/src/receive/receiver-exchange.ts';
-import { Scheduler } from '../../../../packages/inbox/src/time/scheduler.ts';
-import type { RefusalExchange } from '../../../../packages/core/src/refusals/fleet-exchange.ts';
+import { Scheduler } from '@webhook-backpressure/inbox/store';
+import type { RefusalExchange } from '@webhook-backpressure/core/extend';
 
 const OTHER = { member: 'other', ageMs: 0, state: '{"hasLeft":false}' };
 const NEWS = { member: 'other', number: 1, news: '"first"' };

@@ -10,10 +10,9 @@ import {
   type WorkerOptions,
 } from '@webhook-backpressure/inbox';
 import { manualClock, type ManualClock } from '@webhook-backpressure/core/testing';
-import { memoryRegistry } from '../../../../packages/fleet/src/memory-registry.ts';
-import { MemoryState } from '../../../../packages/inbox/src/store/memory/memory-state.ts';
-import { MemoryStore } from '../../../../packages/inbox/src/store/memory/memory-store.ts';
+import { memoryRegistry } from '@webhook-backpressure/fleet';
 import { turns } from '../inbox-bench.ts';
+import { MemoryState, MemoryStore } from '../shared-memory.ts';
 import { START } from '../store/cases/store-fixtures.ts';
 
 /** Receivers and workers that share deliveries in memory, on one manual clock. */

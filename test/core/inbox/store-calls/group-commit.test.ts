@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { BackpressureError } from '@webhook-backpressure/base';
 import { memoryStore } from '@webhook-backpressure/inbox';
-import { GroupCommit } from '../../../../packages/inbox/src/store-calls/group-commit.ts';
+import { GroupCommit } from '@webhook-backpressure/inbox/store';
 import { InboxBench, turns } from '../inbox-bench.ts';
 
 /** Commits that end when the test says so. */

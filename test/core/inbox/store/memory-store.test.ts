@@ -1,8 +1,7 @@
 import { memoryStore } from '@webhook-backpressure/inbox';
 import { expect, it } from 'vitest';
-import { MemoryState } from '../../../../packages/inbox/src/store/memory/memory-state.ts';
-import { MemoryStore } from '../../../../packages/inbox/src/store/memory/memory-store.ts';
 import { InboxBench } from '../inbox-bench.ts';
+import { MemoryState, MemoryStore } from '../shared-memory.ts';
 import { storeSuite } from './store-suite.ts';
 import { claim, delivery, opened, put } from './cases/store-fixtures.ts';
 

@@ -1,7 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { MemoryState } from '../../../../packages/inbox/src/store/memory/memory-state.ts';
-import { MemoryStore } from '../../../../packages/inbox/src/store/memory/memory-store.ts';
 import { InboxBench, turns } from '../inbox-bench.ts';
+import { MemoryState, MemoryStore } from '../shared-memory.ts';
 import { START } from '../store/cases/store-fixtures.ts';
 
 const HOUR = 3_600_000;

@@ -1,8 +1,7 @@
 import type { InboxOptions, InboxStore } from '@webhook-backpressure/inbox';
 import { describe, expect, it } from 'vitest';
-import { MemoryState } from '../../../../packages/inbox/src/store/memory/memory-state.ts';
-import { MemoryStore } from '../../../../packages/inbox/src/store/memory/memory-store.ts';
 import { InboxBench } from '../inbox-bench.ts';
+import { MemoryState, MemoryStore } from '../shared-memory.ts';
 import { LEASE, START } from '../store/cases/store-fixtures.ts';
 
 /** A process that dies with `count` deliveries in flight, and the store that it leaves. */

@@ -82,7 +82,7 @@ class OutageRun {
     await this.#pass(outageMs, 1000);
     const attemptsInOutage = this.#attemptsInOutage;
     await this.#pass(outageMs + Math.min(afterMs, fineMs), 20);
-    await this.#pass(outageMs + afterMs, 5000);
+    await this.#pass(outageMs + afterMs, 30_000);
     const { totals } = bench.inbox.snapshot();
     const restored =
       bench.events.find(({ type, at }) => type === 'completed' && at >= outageMs)?.at ?? outageMs;

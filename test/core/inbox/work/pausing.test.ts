@@ -1,10 +1,9 @@
 import type { InboxOptions } from '@webhook-backpressure/inbox';
 import { sqliteStore } from '@webhook-backpressure/sqlite';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { MemoryState } from '../../../../packages/inbox/src/store/memory/memory-state.ts';
-import { MemoryStore } from '../../../../packages/inbox/src/store/memory/memory-store.ts';
 import { Scratch } from '../../../sqlite/scratch.ts';
 import { InboxBench, turns } from '../inbox-bench.ts';
+import { MemoryState, MemoryStore } from '../shared-memory.ts';
 
 const KEYED: Partial<InboxOptions> = { concurrency: 10, keyGenerator: ({ headers }) => headers['x-key'] };
 

@@ -1,6 +1,6 @@
 import { stream } from '@webhook-backpressure/planner/parts';
 import { retryDelayMs } from '../../../../packages/inbox/src/work/retries.ts';
-import { type Heaped, MinHeap } from '../../../../packages/base/src/min-heap.ts';
+import { type Heaped, MinHeap } from '@webhook-backpressure/base';
 import type { Plan } from './outage-simulation.ts';
 
 interface Job extends Heaped {

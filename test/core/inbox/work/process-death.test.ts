@@ -1,8 +1,7 @@
 import type { InboxStore } from '@webhook-backpressure/inbox';
 import { describe, expect, it } from 'vitest';
-import { MemoryState } from '../../../../packages/inbox/src/store/memory/memory-state.ts';
-import { MemoryStore } from '../../../../packages/inbox/src/store/memory/memory-store.ts';
 import { InboxBench } from '../inbox-bench.ts';
+import { MemoryState, MemoryStore } from '../shared-memory.ts';
 import { LEASE, START } from '../store/cases/store-fixtures.ts';
 
 /** Two stores with the same deliveries, for two processes one after another. */

@@ -16,7 +16,7 @@ function heapMiB(): number {
 }
 
 describe('the number of bookings in a snapshot', () => {
-  it.each([1, 2, 3, 4, 5])('is the length of a plain list of them, seed %i', async (seed) => {
+  it.each([1, 2])('is the length of a plain list of them, seed %i', async (seed) => {
     const random = seeded(seed);
     const bench = createBench({
       capacity: 100,
@@ -92,7 +92,7 @@ describe('the number of bookings in a snapshot', () => {
   });
 });
 
-describe('a million refusals', () => {
+describe('two hundred thousand refusals', () => {
   it.each<[string, (i: number) => Delivery]>([
     ['of new keys with new ids', (i) => ({ key: `key ${String(i)}`, id: `id ${String(i)}` })],
     ['of one key with new ids', (i) => ({ key: 'flood', id: `id ${String(i)}` })],
@@ -105,10 +105,10 @@ describe('a million refusals', () => {
     const intake = createIntake({ clock, random: seeded(1), capacity: 20, maxWaitMs: 600_000 });
     const workshop = new Workshop({ clock, intake, events: [] }, () => 100);
     let refused = 0;
-    // 10,000 arrive per second, and 100 of them are handled.
+    // 4,000 arrive per second, and 100 of them are handled.
     const flood = async (seconds: number): Promise<void> => {
       for (let step = 0; step < seconds * 10; step += 1) {
-        for (let i = 0; i < 1000; i += 1)
+        for (let i = 0; i < 400; i += 1)
           if (workshop.bring(deliveryOf((refused += 1))) === undefined) refused -= 1;
         await runUntil(clock, clock.now() + 100);
         workshop.handled.length = 0;
@@ -120,6 +120,6 @@ describe('a million refusals', () => {
     expect(heapMiB() - before).toBeLessThan(1);
     expect(intake.snapshot().totals.completed).toBeGreaterThan(4500);
     expect(intake.snapshot().booked).toBeLessThanOrEqual(900 * 100 * 2);
-    expect(refused).toBeGreaterThan(490_000);
+    expect(refused).toBeGreaterThan(190_000);
   });
 });

@@ -1,7 +1,10 @@
 import { describe, expect, it } from 'vitest';
-import type { RefusalExchange, RefusalNews } from '../../../../packages/core/src/refusals/fleet-exchange.ts';
-import type { RetryAfterSeconds } from '../../../../packages/core/src/refusals/retry-after.ts';
-import { SharedRefusals } from '../../../../packages/core/src/refusals/shared-refusals.ts';
+import {
+  type RefusalExchange,
+  type RefusalNews,
+  type RetryAfterSeconds,
+  SharedRefusals,
+} from '@webhook-backpressure/core/extend';
 import { countPerSecond, createRetryAfter, refused, SETTINGS, situation } from './situation.ts';
 
 /** Two receivers of 50/s each: together they handle 100 retries per second. */

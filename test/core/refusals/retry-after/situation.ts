@@ -1,10 +1,6 @@
 import type { SenderProfile } from '@webhook-backpressure/senders';
-import { RetryAfterSeconds } from '../../../../packages/core/src/refusals/retry-after.ts';
-import type {
-  Refused,
-  RetryAfterSettings,
-  Situation,
-} from '../../../../packages/core/src/refusals/situation.ts';
+import { RetryAfterSeconds, type Situation } from '@webhook-backpressure/core/extend';
+import type { Refused, RetryAfterSettings } from '../../../../packages/core/src/refusals/situation.ts';
 import { seeded } from '../../harness.ts';
 
 export const SETTINGS: RetryAfterSettings = { strategy: 'booked', minSeconds: 1, maxSeconds: 900 };

@@ -1,0 +1,90 @@
+import { mkdtemp, readFile, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join, posix } from 'node:path';
+import { afterAll, describe, expect, it } from 'vitest';
+import { root } from '../../tooling/packages.js';
+import { linksIn } from '../../test/docs/pages.ts';
+import { run } from '../../test/examples/run.ts';
+import { packAll } from './packed.ts';
+import { tools } from './tools.ts';
+
+const REPOSITORY = 'https://github.com/webhook-backpressure/webhook-backpressure';
+
+/** What is in a package beside its sources and the entries that users import. */
+const BESIDE_ENTRIES: Readonly<Record<string, readonly string[]>> = {
+  base: ['dist/docs/errors.md'],
+  sqlite: ['dist/cli.js', 'dist/thread.js'],
+  postgres: ['dist/cli.js'],
+  planner: ['dist/cli.js'],
+  prometheus: ['alerts.yaml', 'grafana-dashboard.json'],
+};
+
+/** What several entries of a package import is in its own files, so that it is loaded once. */
+const SHARED = /^dist\/shared-[\w-]+\.c?js(?:\.map)?$/;
+
+const folder = await mkdtemp(join(tmpdir(), 'webhook-backpressure-tarballs-'));
+const packages = await packAll(folder);
+
+afterAll(() => rm(folder, { recursive: true }));
+
+describe.each(packages)('the tarball of $name', ({ folder: from, files, entries, tarball }) => {
+  const read = (file: string): Promise<string> => readFile(join(root, 'packages', from, file), 'utf8');
+
+  it('holds the licence, the README, the changelog, the sources, one file for each entry and format, and what entries share', () => {
+    const sources = files.filter((file) => file.startsWith('src/'));
+    const built = entries.flatMap((entry) =>
+      ['.js', '.cjs', '.d.ts', '.d.cts'].map((extension) => `dist/${entry}${extension}`),
+    );
+    const beside = BESIDE_ENTRIES[from] ?? [];
+    const expected = [
+      'CHANGELOG.md',
+      'LICENSE',
+      'README.md',
+      'package.json',
+      ...sources,
+      ...built,
+      ...beside,
+    ];
+    // An entry that only exports what others do has no source map.
+    const maps = expected.filter((file) => /\.c?js$/.test(file)).map((file) => `${file}.map`);
+    const shared = entries.length === 1 ? [] : files.filter((file) => SHARED.test(file));
+    const own = files.filter((file) => !maps.includes(file) && !shared.includes(file));
+    expect(own.sort()).toEqual(expected.sort());
+    expect(files).toContain('dist/index.js.map');
+    expect(sources).toEqual(expect.arrayContaining(entries.map((entry) => `src/${entry}.ts`)));
+    expect(sources.filter((source) => !source.endsWith('.ts') || source.includes('.test.'))).toEqual([]);
+  });
+
+  it('names where it is developed', async () => {
+    expect(JSON.parse(await read('package.json'))).toMatchObject({
+      homepage: `${REPOSITORY}/tree/main/packages/${from}#readme`,
+      bugs: `${REPOSITORY}/issues`,
+      repository: { type: 'git', url: `git+${REPOSITORY}.git`, directory: `packages/${from}` },
+    });
+  });
+
+  it.each(files.filter((file) => file.endsWith('.md') && file !== 'CHANGELOG.md'))(
+    'has only links in %s that work on npm',
+    async (file) => {
+      const isWorking = (link: string): boolean => {
+        if (!link.startsWith(REPOSITORY))
+          return /^(https:|#)/.test(link) || files.includes(fileOf(file, link));
+        return !/\/(blob|tree)\/(?!main\/)/.test(link);
+      };
+      expect(linksIn(await read(file)).filter((link) => !isWorking(link))).toEqual([]);
+    },
+  );
+
+  it('passes publint', async () => {
+    await run(process.execPath, [tools.publint, 'run', '--strict', tarball], root);
+  });
+
+  it('has types that resolve as its code does', async () => {
+    await run(process.execPath, [tools.attw, '--no-definitely-typed', '--format', 'ascii', tarball], root);
+  });
+});
+
+/** The path in the tarball to which a relative link in `file` leads. */
+function fileOf(file: string, link: string): string {
+  return posix.join(posix.dirname(file), link.replace(/#.*/, ''));
+}

@@ -1,0 +1,9 @@
+import { defineConfig } from 'vitest/config';
+
+/** Takes the pictures of the README: `npm run screenshots`. */
+export default defineConfig({
+  test: {
+    include: ['e2e/screenshots/take.ts'],
+    testTimeout: 300_000,
+  },
+});

@@ -1,0 +1,158 @@
+import type { Page } from 'playwright-core';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { openBrowser, OPEN_BROWSER_LIMIT_MS, type Opened } from '../../test/browser/open-browser.ts';
+import { groups } from '../../site/src/navigation.ts';
+import { Reader, type View } from './reader.ts';
+import { serveSite } from './site-server.ts';
+
+const VIEWS: readonly View[] = [
+  { width: 1440, colorScheme: 'light' },
+  { width: 1440, colorScheme: 'dark' },
+  { width: 390, colorScheme: 'light' },
+  { width: 390, colorScheme: 'dark' },
+];
+const PAGES = ['', 'start', 'inbox', 'options', 'many-machines', 'api/core/interfaces/IntakeOptions'];
+
+let opened: Opened;
+let site: Awaited<ReturnType<typeof serveSite>>;
+let reader: Reader | undefined;
+
+beforeAll(async () => {
+  opened = await openBrowser();
+  site = await serveSite();
+}, OPEN_BROWSER_LIMIT_MS);
+
+afterAll(async () => {
+  site.close();
+  await opened.close?.();
+});
+
+beforeEach(({ skip }) => {
+  if (opened.browser === undefined) skip(opened.missing);
+});
+
+afterEach(async () => {
+  if (reader === undefined) return;
+  const { errors, requests } = reader;
+  await reader.close();
+  reader = undefined;
+  expect(errors).toEqual([]);
+  expect([...new Set(requests.map((url) => new URL(url).origin))]).toEqual([new URL(site.address).origin]);
+});
+
+async function read(view: View): Promise<Reader> {
+  if (opened.browser === undefined) throw new Error(opened.missing);
+  reader = await Reader.open(opened.browser, site.address, view);
+  return reader;
+}
+
+describe.each(VIEWS)('on a screen of $width px, $colorScheme, the site', (view) => {
+  it.each(PAGES)('is accessible and fits at /%s', async (path) => {
+    const { page } = await read(view);
+    await reader?.visit(path);
+    const theme = await page.locator('html').getAttribute('class');
+    expect(theme ?? '').toBe(view.colorScheme === 'dark' ? 'dark' : '');
+    expect(await reader?.violations()).toEqual([]);
+    expect(await reader?.overflow()).toBe(0);
+  });
+
+  it('is accessible while a reader searches', async () => {
+    const { page } = await read(view);
+    await reader?.visit('options');
+    await page.getByRole('button', { name: 'Search' }).click();
+    await page.getByRole('searchbox').fill('maxWaitMs');
+    await page.getByRole('option').first().waitFor();
+    expect(await reader?.violations()).toEqual([]);
+  });
+});
+
+describe('the search', () => {
+  it.each([
+    ['ERR_WBP_CAPACITY', '/errors#err_wbp_capacity'],
+    ['closeOnSignals', '/options#closeonsignals'],
+    ['PgBouncer', '/many-machines#behind-pgbouncer'],
+  ])('finds %s', async (words, expected) => {
+    const { page } = await read(VIEWS[0] as View);
+    await reader?.visit('');
+    await page.keyboard.press('/');
+    await page.getByRole('searchbox').fill(words);
+    const results = page.getByRole('option');
+    await results.first().waitFor();
+    const first = (await results.all()).slice(0, 3);
+    const addresses = await Promise.all(first.map((result) => result.getAttribute('href')));
+    expect(addresses).toContainEqual(expect.stringContaining(expected));
+  });
+});
+
+it('finds an option first where it is explained', async () => {
+  const { page } = await read(VIEWS[0] as View);
+  await reader?.visit('');
+  await page.getByRole('button', { name: 'Search' }).click();
+  await page.getByRole('searchbox').fill('maxWaitMs');
+  const first = page.getByRole('option').first();
+  await first.click();
+  await page.waitForURL(/\/options#maxwaitms$/);
+  await page.locator('#maxwaitms').getByText('The longest wait in the queue').waitFor();
+});
+
+it('gets from the home page to every listed page in two clicks', async () => {
+  const { page } = await read(VIEWS[0] as View);
+  await reader?.visit('');
+  await page.getByRole('link', { name: 'Get started' }).click();
+  const links = page.getByRole('complementary').getByRole('link');
+  await links.first().waitFor();
+  const names = (await links.allTextContents()).map((name) => name.trim());
+  expect(names).toEqual(
+    expect.arrayContaining(groups.flatMap(({ entries }) => entries.map(({ text }) => text))),
+  );
+});
+
+describe('a reader without a mouse', () => {
+  it('opens the search, chooses a result and gets to its page', async () => {
+    const { page } = await read(VIEWS[0] as View);
+    await reader?.visit('');
+    await page.keyboard.press('Control+k');
+    await page.keyboard.type('ERR_WBP_CAPACITY');
+    await page.getByRole('option').first().waitFor();
+    await page.keyboard.press('Enter');
+    await page.waitForURL(/\/errors#err_wbp_capacity$/);
+    await page.getByRole('dialog').waitFor({ state: 'detached' });
+  });
+
+  it('skips to the content, or gets to the sidebar', async () => {
+    const { page } = await read(VIEWS[0] as View);
+    await reader?.visit('options');
+    await page.keyboard.press('Tab');
+    expect(await focused(page)).toBe('Skip to content');
+    let steps = 0;
+    while ((await focused(page)) !== 'Get started' && steps < 60) {
+      await page.keyboard.press('Tab');
+      steps += 1;
+    }
+    expect(steps).toBeLessThan(60);
+  });
+});
+
+it('says that a page does not exist', async () => {
+  const { page } = await read(VIEWS[2] as View);
+  await reader?.visit('missing/page');
+  await page.getByRole('heading', { name: 'Page not found' }).waitFor();
+  await page.getByRole('link', { name: 'Home page' }).click();
+  await page.getByRole('heading', { level: 1 }).waitFor();
+  // Chromium reports the status in the console.
+  expect(reader?.errors.splice(0)).toEqual([expect.stringContaining('404')]);
+});
+
+it('switches to dark colors and keeps them', async () => {
+  const { page } = await read(VIEWS[0] as View);
+  await reader?.visit('options');
+  await page.getByRole('switch').first().click();
+  await reader?.visit('start');
+  expect(await page.locator('html').getAttribute('class')).toBe('dark');
+  expect(await page.locator('.only-dark').first().isVisible()).toBe(true);
+  expect(await page.locator('.only-light').first().isVisible()).toBe(false);
+});
+
+async function focused(page: Page): Promise<string> {
+  return (await page.locator(':focus').textContent())?.trim() ?? '';
+}

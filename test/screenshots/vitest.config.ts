@@ -1,9 +1,0 @@
-import { defineConfig } from 'vitest/config';
-
-/** Takes the pictures of the README: `npm run screenshots`. */
-export default defineConfig({
-  test: {
-    include: ['test/screenshots/take.ts'],
-    testTimeout: 300_000,
-  },
-});
