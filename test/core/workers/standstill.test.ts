@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { LivedTime } from '../../../packages/base/src/time/lived-time.ts';
+import { LivedTime } from '../../../packages/base/src/time/deadlines.ts';
 import { createBench, letIn, losingTimers, occupy, seeded, typesOf, type Bench } from '../harness.ts';
 import { arrivals, runUntil, Workshop } from '../workshop.ts';
 

@@ -88,9 +88,9 @@ export const ADMISSION_RULES: readonly Rule[] = [
   {
     name: 'lived time',
     matters: LATE,
-    size: ['base/src/time/lived-time.ts'],
+    size: 60,
     changes: [
-      after('base/src/time/lived-time.ts', 'at(nowMs: number, lateMs: number): number {', 'return nowMs;'),
+      after('base/src/time/deadlines.ts', 'at(nowMs: number, lateMs: number): number {', 'return nowMs;'),
     ],
   },
   {
