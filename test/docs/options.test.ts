@@ -86,7 +86,7 @@ describe('the tables in docs/options.md', () => {
 
   it('give none as the default of options that have no default', () => {
     const none = rows.filter((row) => row.default === 'none').map(({ name }) => name);
-    expect(none.sort()).toEqual(['maxStartsPerSecond', 'maxConcurrencyPerKey', 'senders', 'shed']);
+    expect(none.sort()).toEqual(['maxConcurrencyPerKey', 'maxStartsPerSecond', 'senders', 'shed']);
     expect(defaults.maxStartsPerSecond).toBeUndefined();
     expect(defaults.maxConcurrencyPerKey).toBeUndefined();
     expect([...defaults.shed]).toEqual([]);
