@@ -5,9 +5,9 @@ import {
   alarmSettings,
   INBOX_ALARM_DEFAULTS,
   OUTBOX_ALARM_DEFAULTS,
-} from '../../packages/core/src/alarms/alarm-options.ts';
-import { ALARM_RULES, ENDPOINT_ALARM_RULES } from '../../packages/core/src/alarms/alarm-rules.ts';
-import { helpOf } from '../../packages/core/src/alarms/alarm.ts';
+} from '../../packages/observe/src/alarms/alarm-options.ts';
+import { ALARM_RULES, ENDPOINT_ALARM_RULES } from '../../packages/observe/src/alarms/alarm-rules.ts';
+import { helpOf } from '../../packages/observe/src/alarms/alarm.ts';
 import { resolvePressureOptions } from '../../packages/node/src/pressure.ts';
 import { anchorsOf, codeIn, isHeading, page, rowsOf, sectionOf } from './pages.ts';
 import { entryFile, literalsOf, programOf, typeIn } from './typescript.ts';
