@@ -93,7 +93,7 @@ describe('docs/operations.md', () => {
 
   it('explains every figure of a window', () => {
     const checker = program.getTypeChecker();
-    const figures = typeIn(program, entryFile('core'), 'WindowFigures')
+    const figures = typeIn(program, entryFile('observe'), 'WindowFigures')
       .getProperties()
       .map((figure) => {
         const isPercentiles = checker.getTypeOfSymbol(figure).getProperty('p50') !== undefined;

@@ -216,7 +216,7 @@ export class DurableInbox implements Inbox {
   }
 
   update(changes: InboxTunable): void {
-    const { settings, role, report, now } = this.#state;
+    const { settings, role, report } = this.#state;
     this.#state.settings = updateInboxSettings(settings, changes, role);
     this.#options = currentInboxOptions(this.#state.settings);
     this.#workers.handlers.retune();
@@ -344,7 +344,7 @@ export class DurableInbox implements Inbox {
   }
 
   readonly #begin = (opened: OpenedStore): void => {
-    const { level, report, now } = this.#state;
+    const { level } = this.#state;
     this.#state.learn(opened);
     level.fill(opened, opened.depthByKey);
     if (this.#state.phase !== 'opening') return;

@@ -133,7 +133,7 @@ export function observedSnapshots(source: Intake | Inbox | ObservableOutbox): ()
   const observation = observationOf(source);
   return () => {
     // First, since it may report an alarm, whose listeners may do anything.
-    const reading = (observation?.read() ?? UNOBSERVED) as object;
+    const reading = observation?.read() ?? UNOBSERVED;
     return { ...reading, ...source.snapshot() };
   };
 }
