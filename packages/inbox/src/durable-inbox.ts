@@ -269,7 +269,7 @@ export class DurableInbox implements Inbox {
 
   /** Lets handlers finish until the timeout, then gives their deliveries back and closes the store. */
   async #close(timeoutMs: number): Promise<InboxCloseReport> {
-    const { now, scheduler, report } = this.#state;
+    const { scheduler, report } = this.#state;
     const { totals } = report;
     const workers = this.#workers;
     this.#state.phase = 'closing';
