@@ -46,10 +46,7 @@ export const order = {
   senders: { entries: ['index'], rooms: ['.', 'profiles'] },
   core: {
     entries: ['index', 'middleware', 'extend', 'testing'],
-    rooms: [
-      ...['windows', 'alarms', 'delivery', 'queue', 'limits', 'workers', 'refusals', 'intake'],
-      ...['middleware', '.'],
-    ],
+    rooms: [...['delivery', 'queue', 'limits', 'workers', 'refusals', 'intake', 'middleware', '.']],
   },
   fleet: { entries: ['index'], rooms: ['buckets', '.'] },
   inbox: {
@@ -80,7 +77,6 @@ export const order = {
         'endpoints',
         'buckets',
         'pace',
-        'watch',
         'outbox',
         'batches',
         'dispatch',

@@ -5,10 +5,9 @@ import {
   alarmSettings,
   INBOX_ALARM_DEFAULTS,
   OUTBOX_ALARM_DEFAULTS,
-  ALARM_RULES,
-  ENDPOINT_ALARM_RULES,
-  helpOf,
-} from '@webhook-backpressure/core/extend';
+} from '../../packages/observe/src/alarms/alarm-options.ts';
+import { ALARM_RULES, ENDPOINT_ALARM_RULES } from '../../packages/observe/src/alarms/alarm-rules.ts';
+import { helpOf } from '../../packages/observe/src/alarms/alarm.ts';
 import { resolvePressureOptions } from '../../packages/node/src/pressure.ts';
 import { anchorsOf, codeIn, isHeading, page, rowsOf, sectionOf } from './pages.ts';
 import { entryFile, literalsOf, programOf, typeIn } from './typescript.ts';
@@ -19,7 +18,7 @@ const alarmRules = [...ALARM_RULES, ...ENDPOINT_ALARM_RULES];
 let program: ts.Program;
 
 beforeAll(() => {
-  program = programOf([entryFile('core'), entryFile('core'), entryFile('core'), entryFile('core')]);
+  program = programOf([entryFile('core'), entryFile('observe')]);
 }, 120_000);
 
 /** The names in the first column of a table, and the cells of its row. */
@@ -94,7 +93,7 @@ describe('docs/operations.md', () => {
 
   it('explains every figure of a window', () => {
     const checker = program.getTypeChecker();
-    const figures = typeIn(program, entryFile('core'), 'WindowFigures')
+    const figures = typeIn(program, entryFile('observe'), 'WindowFigures')
       .getProperties()
       .map((figure) => {
         const isPercentiles = checker.getTypeOfSymbol(figure).getProperty('p50') !== undefined;

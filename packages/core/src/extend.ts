@@ -1,19 +1,3 @@
-export {
-  ALARM_DEFAULTS,
-  alarmSettings,
-  INBOX_ALARM_DEFAULTS,
-  OUTBOX_ALARM_DEFAULTS,
-} from './alarms/alarm-options.ts';
-export {
-  ALARM_RULES,
-  ENDPOINT_ALARM_RULES,
-  type EndpointAlarmRule,
-  type EndpointReading,
-} from './alarms/alarm-rules.ts';
-export { AlarmWatch } from './alarms/alarm-watch.ts';
-export { helpOf } from './alarms/alarm.ts';
-export { LateMonitor } from './alarms/late-monitor.ts';
-export { Monitor } from './alarms/monitor.ts';
 export type { Arrival } from './delivery/arrival.ts';
 export { DEFAULT_KEY } from './delivery/delivery.ts';
 export { type EventBody, Listeners, measuring } from './delivery/events.ts';
@@ -39,8 +23,5 @@ export { SharedRefusals } from './refusals/shared-refusals.ts';
 export type { Situation } from './refusals/situation.ts';
 export { statusOf } from './delivery/refusal.ts';
 export { SwitchOff } from './refusals/switch-off.ts';
-export { BusiestNames } from './windows/busiest-names.ts';
-export { SliceClock } from './windows/slice-clock.ts';
-export { type Count, COUNTS, HISTOGRAMS, SlicedFigures } from './windows/sliced-figures.ts';
 export { DrainRate } from './workers/drain-rate.ts';
 export { Pacer } from './workers/pacer.ts';

@@ -5,16 +5,8 @@ export {
   type Clock,
   type Signal,
 } from '@webhook-backpressure/base';
-export type {
-  AlarmOptions,
-  AlarmSettings,
-  InboxAlarmOptions,
-  InboxAlarmSettings,
-  OutboxAlarmOptions,
-  OutboxAlarmSettings,
-} from './alarms/alarm-options.ts';
-export type { ActiveAlarm, AlarmCode, AlarmEvent } from './alarms/alarm.ts';
 export type { Admission, Permit } from './delivery/admission.ts';
+export type { AlarmCode, AlarmEvent } from './delivery/alarm-event.ts';
 export type { CurrentOptions } from './delivery/current-options.ts';
 export type { Delivery } from './delivery/delivery.ts';
 export type {
@@ -40,4 +32,3 @@ export type { MiddlewareOptions } from './middleware/admission-control.ts';
 export type { BackpressureInfo } from './middleware/handling.ts';
 export type { Closable, ReadinessAnswer } from './middleware/readiness.ts';
 export { sizeQueue } from './queue/size-queue.ts';
-export type { NamedFigures, Percentiles, Window, WindowFigures, Windows } from './windows/windows.ts';

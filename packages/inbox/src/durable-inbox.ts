@@ -1,5 +1,5 @@
 import { BackpressureError, DAY_MS, type GlanceField, invalid } from '@webhook-backpressure/base';
-import { LateMonitor, Monitor } from '@webhook-backpressure/core/extend';
+import type { ObserveHandle } from '@webhook-backpressure/core/extend';
 import type { IntakeState } from '@webhook-backpressure/core';
 import { markStarting } from '@webhook-backpressure/core/middleware';
 import { deadLetters, type DeadLetters } from './admin/dead-letters.ts';
@@ -52,7 +52,6 @@ export class DurableInbox implements Inbox {
   /** Undefined where nothing is refused, or the store has no registry. */
   readonly #exchange: ReceiverExchange | undefined;
   readonly #opening: StoreOpening;
-  readonly #monitoring: LateMonitor<Monitor>;
   #options: CurrentInboxOptions;
   #closed: Promise<InboxCloseReport> | undefined;
   #endOpening: () => void = () => undefined;
@@ -136,7 +135,6 @@ export class DurableInbox implements Inbox {
       this.#watch.noteOthers();
       wake();
     });
-    this.#monitoring = new LateMonitor(report, (nowMs) => this.#createMonitor(nowMs));
     this.pending = pending(store, wallMs, encryption);
     this.deadLetters = deadLetters({ store, report, finished, redriving, now, encryption });
     this.completed = completed(store, redriving, encryption);
@@ -168,7 +166,6 @@ export class DurableInbox implements Inbox {
     const { now, role, level, settings, finished, report, stats } = this.#state;
     const nowMs = now();
     // First, since it may report an alarm, whose listeners may do anything.
-    const { windows, alarms } = this.#monitoring.look(nowMs).read(nowMs);
     const { state, depth, highWater, concurrency, drainRate } = this.glance();
     const { seconds, promises } = this.#admission.retryAfter;
     seconds.advance(nowMs);
@@ -203,8 +200,6 @@ export class DurableInbox implements Inbox {
       endangered: this.#admission.endangered(nowMs),
       options: this.#options,
       totals: report.read(promises.counts),
-      windows,
-      alarms,
     };
   }
 
@@ -221,12 +216,11 @@ export class DurableInbox implements Inbox {
   }
 
   update(changes: InboxTunable): void {
-    const { settings, role, report, now } = this.#state;
+    const { settings, role, report } = this.#state;
     this.#state.settings = updateInboxSettings(settings, changes, role);
     this.#options = currentInboxOptions(this.#state.settings);
     this.#workers.handlers.retune();
     this.#state.judge();
-    report.monitor?.judge(now());
     this.#workers.wake();
     const options = Object.keys(changes).filter((name) => changes[name as keyof InboxTunable] !== undefined);
     report.emit({ type: 'updated', options });
@@ -260,10 +254,7 @@ export class DurableInbox implements Inbox {
 
   subscribe(listener: InboxListener): () => void {
     if (typeof listener !== 'function') throw invalid('ERR_WBP_LISTENER', 'listener', 'a function', listener);
-    const unsubscribe = this.#state.report.listeners.add(listener);
-    const nowMs = this.#state.now();
-    this.#monitoring.look(nowMs).judge(nowMs);
-    return unsubscribe;
+    return this.#state.report.listeners.add(listener);
   }
 
   close({
@@ -278,13 +269,12 @@ export class DurableInbox implements Inbox {
 
   /** Lets handlers finish until the timeout, then gives their deliveries back and closes the store. */
   async #close(timeoutMs: number): Promise<InboxCloseReport> {
-    const { now, scheduler, report } = this.#state;
+    const { scheduler, report } = this.#state;
     const { totals } = report;
     const workers = this.#workers;
     this.#state.phase = 'closing';
     this.#receiver?.endStart();
     this.#endOpening();
-    this.#monitoring.end(now());
     const endedBefore = totals.completed + totals.failed;
     workers.giveBackWaiting(null);
     const redriven = this.#redriving.end();
@@ -327,37 +317,34 @@ export class DurableInbox implements Inbox {
     return oldest === undefined ? 0 : Math.max(0, wall.rawMs() - oldest);
   }
 
-  /** Measures the windows, and judges the alarms. */
-  #createMonitor(nowMs: number): Monitor {
-    const { clock, now, report, level, health, receivingHealth } = this.#state;
-    const stalledMs = (at: number): number => {
-      const { ownRate, rate } = this.#state;
-      return Math.max(ownRate.isStalled ? ownRate.gapMs(at) : 0, rate.isStalled ? rate.gapMs(at) : 0);
-    };
-    return new Monitor(
-      {
-        clock,
-        now,
-        listeners: report.listeners,
-        settings: () => this.#state.settings.alarms,
-        depth: () => level.depth,
-        isWaiting: () => level.depth > 0,
-        read: (at) => ({
-          stalledMs: stalledMs(at),
-          endangered: this.#admission.endangered(at).length,
-          oldestAgeMs: this.#oldestAgeMs,
-          storeFailingMs: Math.max(health.failingMs, receivingHealth.failingMs),
-        }),
-        emit: (at, event) => {
-          report.listeners.emit(at, event);
-        },
+  /** See `observeHandleOf`. */
+  observeHandle(): ObserveHandle {
+    const { now, fixtures, report, level, health, receivingHealth } = this.#state;
+    const isOpen = (): boolean => this.#state.phase === 'opening' || this.#state.phase === 'open';
+    return {
+      kind: 'inbox',
+      isDryRun: fixtures.dryRun,
+      clock: fixtures.clock,
+      now,
+      isOpen,
+      // While it opens, a backlog may turn up without an event.
+      isIdle: () => this.#state.phase !== 'opening' && level.depth === 0,
+      depth: () => level.depth,
+      stalledMs: (at) => {
+        const { ownRate, rate } = this.#state;
+        return Math.max(ownRate.isStalled ? ownRate.gapMs(at) : 0, rate.isStalled ? rate.gapMs(at) : 0);
       },
-      nowMs,
-    );
+      endangered: (at) => this.#admission.endangered(at).length,
+      oldestAgeMs: () => this.#oldestAgeMs,
+      storeFailingMs: () => Math.max(health.failingMs, receivingHealth.failingMs),
+      report: (at, event) => {
+        report.listeners.emit(at, event);
+      },
+    };
   }
 
   readonly #begin = (opened: OpenedStore): void => {
-    const { level, report, now } = this.#state;
+    const { level } = this.#state;
     this.#state.learn(opened);
     level.fill(opened, opened.depthByKey);
     if (this.#state.phase !== 'opening') return;
@@ -366,7 +353,6 @@ export class DurableInbox implements Inbox {
     this.#receiver?.endStart();
     this.#endOpening();
     this.#state.judge();
-    report.monitor?.judge(now());
     this.#maintenance.begin();
     this.#watch.begin();
     this.#exchange?.begin();

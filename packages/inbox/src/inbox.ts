@@ -1,4 +1,4 @@
-import type { ActiveAlarm, IntakeState, Windows } from '@webhook-backpressure/core';
+import type { IntakeState } from '@webhook-backpressure/core';
 import type { DeadLetters } from './admin/dead-letters.ts';
 import type { Completed, Pending } from './admin/lists.ts';
 import type { InboxListener, InboxTotals } from './events/inbox-events.ts';
@@ -65,10 +65,6 @@ export interface InboxSnapshot {
   readonly options: CurrentInboxOptions;
   /** Counts since the inbox was created. */
   readonly totals: InboxTotals;
-  /** The figures of the last one and five minutes, for all deliveries and for the busiest keys and senders. */
-  readonly windows: Windows;
-  /** The alarms that are raised now. */
-  readonly alarms: readonly ActiveAlarm[];
 }
 
 /** The result of `close`. */

@@ -1,3 +1,5 @@
+export type { AlarmOptions, InboxAlarmOptions, OutboxAlarmOptions } from './alarms/alarm-options.ts';
+export type { ActiveAlarm } from './alarms/alarm.ts';
 export type { EventLogger, LogFields } from './logs/event-log.ts';
 export type { LogLevel } from './logs/lines.ts';
 export { logEvents, type EventSource, type LogEventsOptions } from './logs/log-events.ts';
@@ -12,9 +14,13 @@ export {
   observedSnapshots,
   type Observation,
   type ObservationReading,
+  type ObservedInboxSnapshot,
   type ObservedIntakeSnapshot,
+  type ObservedOutboxSnapshot,
   type ObserveOptions,
+  type OutboxReading,
 } from './observe.ts';
+export type { OutboxHandle, OutboxMonitor } from './outbox/outbox-monitor.ts';
 export type {
   DisableReason,
   EndpointAttempt,
@@ -36,3 +42,4 @@ export type {
   OutboxSnapshot,
   OutboxTotals,
 } from './outbox/sender.ts';
+export type { NamedFigures, Percentiles, Window, WindowFigures, Windows } from './windows/windows.ts';

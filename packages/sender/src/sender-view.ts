@@ -2,51 +2,36 @@ import type {
   EndpointSnapshot,
   EndpointState,
   RateAudit,
+  OutboxHandle,
   OutboxSnapshot,
 } from '@webhook-backpressure/observe';
-import { LateMonitor } from '@webhook-backpressure/core/extend';
 import { Destination } from './dispatch/destinations.ts';
 import type { Dispatcher } from './dispatch/dispatcher.ts';
 import type { Stops } from './dispatch/stops.ts';
 import { perSecondOf } from './options/rates.ts';
 import type { Outbox } from './outbox/outbox.ts';
 import type { SenderContext } from './outbox/sender-context.ts';
-import { OutboxMonitor } from './watch/sender-monitor.ts';
 
 const MAX_ENDPOINTS = 1000;
 const NO_AUDIT: RateAudit = { mostInASecond: 0, allowedInASecond: 0, excess: 0, mostInFlight: 0 };
 
-/** Shows the state of a sender: snapshots, the windows of endpoints, and alarms. */
+/** Shows the state of a sender. */
 export class OutboxView {
   readonly #context: SenderContext;
   readonly #outbox: Outbox;
   readonly #dispatcher: Dispatcher;
   readonly #stops: Stops;
-  readonly #monitor: LateMonitor<OutboxMonitor>;
 
   constructor(context: SenderContext, outbox: Outbox, dispatcher: Dispatcher, stops: Stops) {
     this.#context = context;
     this.#outbox = outbox;
     this.#dispatcher = dispatcher;
     this.#stops = stops;
-    this.#monitor = new LateMonitor(context.report, (nowMs) => this.#createMonitor(nowMs));
-  }
-
-  /** Measures windows and judges alarms, from the first time that someone looks. */
-  get monitor(): OutboxMonitor {
-    return this.#monitor.look(this.#context.now());
-  }
-
-  /** Ends all alarms. */
-  end(nowMs: number): void {
-    this.#monitor.end(nowMs);
   }
 
   /** A copy of the state. */
   snapshot(): OutboxSnapshot {
-    const { level, settings, phase, finished, health, sendingHealth, buckets, report, now } = this.#context;
-    // First, since it may report an alarm, whose listeners may do anything.
-    const alarms = this.monitor.alarms(now());
+    const { level, settings, phase, finished, health, sendingHealth, buckets, report } = this.#context;
     return {
       state: phase !== 'open' ? phase : this.#outbox.isFull ? 'full' : 'accepting',
       depth: level.depth,
@@ -63,7 +48,6 @@ export class OutboxView {
       states: this.#states(),
       endpoints: this.busiest(MAX_ENDPOINTS),
       totals: { ...report.totals },
-      alarms,
     };
   }
 
@@ -71,7 +55,8 @@ export class OutboxView {
   busiest(most: number): readonly EndpointSnapshot[] {
     const { destinations } = this.#dispatcher;
     const found = new Map<string, Destination>();
-    for (const id of this.monitor.busiest(this.#context.now())) {
+    const { report, now } = this.#context;
+    for (const id of report.monitor?.busiest(now()) ?? []) {
       const destination = destinations.peek(id);
       if (destination !== undefined) found.set(id, destination);
       if (found.size >= most) break;
@@ -97,7 +82,7 @@ export class OutboxView {
 
   /** One endpoint at one moment. */
   #endpoint(destination: Destination): EndpointSnapshot {
-    const { buckets, now } = this.#context;
+    const { buckets, report, now } = this.#context;
     const { id, learned, queued, inFlight, oldestReceivedAtMs } = destination;
     const nowMs = now();
     const state = this.#stateOf(destination, nowMs);
@@ -107,7 +92,7 @@ export class OutboxView {
       queued,
       inFlight,
       disabledBecause: state === 'disabled' ? this.#stops.shownReasonOf(id) : undefined,
-      window: this.monitor.window(id, nowMs),
+      window: report.monitor?.window(id, nowMs),
       // Events in flight are claimed in the order of storing, so that one of them is the oldest, apart from waiting retries.
       oldestAgeMs: this.#ageMs(oldestReceivedAtMs),
     };
@@ -160,22 +145,26 @@ export class OutboxView {
     return receivedAtMs === undefined ? 0 : Math.max(0, this.#context.wall.rawMs() - receivedAtMs);
   }
 
-  #createMonitor(nowMs: number): OutboxMonitor {
-    const { settings, now, report, level, health, sendingHealth } = this.#context;
+  /** See `observe` of the package observe. */
+  observeHandle(): OutboxHandle {
+    const context = this.#context;
+    const { settings, now, report, level, health, sendingHealth } = context;
     const { destinations } = this.#dispatcher;
-    const of = {
+    return {
+      kind: 'outbox',
       clock: settings.clock,
       now,
-      listeners: report.listeners,
-      settings: settings.alarms,
+      isOpen: () => context.phase === 'opening' || context.phase === 'open',
       depth: () => level.depth,
       storeFailingMs: () => Math.max(health.failingMs, sendingHealth.failingMs),
-      queuedOf: (id: string) => destinations.find(id)?.queued ?? 0,
-      forEachQueued: (action: (id: string, queued: number) => void) => {
+      queuedOf: (id) => destinations.find(id)?.queued ?? 0,
+      forEachQueued: (action) => {
         for (const { id, queued } of destinations.values()) if (queued > 0) action(id, queued);
       },
-      emit: report.listeners.emit.bind(report.listeners),
+      report: report.listeners.emit.bind(report.listeners),
+      measure: (monitor) => {
+        report.monitor = monitor;
+      },
     };
-    return new OutboxMonitor(of, nowMs);
   }
 }

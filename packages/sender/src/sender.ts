@@ -4,6 +4,7 @@ import type {
   ObservableOutbox,
   Rate,
   OutboxCloseReport,
+  OutboxHandle,
   OutboxListener,
   OutboxSnapshot,
 } from '@webhook-backpressure/observe';
@@ -201,11 +202,14 @@ class DurableSender implements Sender {
     return this.#view.snapshot();
   }
 
+  /** See `observe` of the package observe. */
+  observeHandle(): OutboxHandle {
+    return this.#view.observeHandle();
+  }
+
   subscribe(listener: OutboxListener): () => void {
     if (typeof listener !== 'function') throw invalid('ERR_WBP_LISTENER', 'listener', 'a function', listener);
-    const unsubscribe = this.#context.report.listeners.add(listener);
-    this.#view.monitor.alarms(this.#context.now());
-    return unsubscribe;
+    return this.#context.report.listeners.add(listener);
   }
 
   close({
@@ -345,7 +349,7 @@ class DurableSender implements Sender {
     const { attempts, settling } = this.#dispatcher;
     this.#context.phase = 'closing';
     this.#endOpening();
-    this.#view.end(now());
+    this.#context.report.monitor?.end(now());
     this.#dispatcher.end();
     this.#directory.close();
     this.#outbox.end();

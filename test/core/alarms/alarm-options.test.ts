@@ -3,6 +3,11 @@ import { createIntake } from '@webhook-backpressure/core';
 import { observe } from '@webhook-backpressure/observe';
 import type { BackpressureError } from '@webhook-backpressure/base';
 import { describe, expect, it } from 'vitest';
+import {
+  alarmSettings,
+  INBOX_ALARM_DEFAULTS,
+  type InboxAlarmSettings,
+} from '../../../packages/observe/src/alarms/alarm-options.ts';
 
 const INBOX = { store: memoryStore(), process: () => undefined, verify: false } as const;
 
@@ -40,7 +45,7 @@ describe('the option alarms', () => {
     const observation = observe(createIntake());
     const actions = [
       () => observe(createIntake(), options),
-      () => createInbox({ ...INBOX, ...options }),
+      () => observe(createInbox(INBOX), options),
       () => {
         observation.update(options);
       },
@@ -64,22 +69,24 @@ describe('the option alarms', () => {
     for (const name of ['oldestAgeMs', 'deadLetters', 'storeFailingMs']) {
       const { code } = errorOf(() => observe(createIntake(), { alarms: { [name]: 1 } }));
       expect(code).toBe('ERR_WBP_UNKNOWN_OPTION');
-      expect(() => createInbox({ ...INBOX, alarms: { [name]: 1 } })).not.toThrow();
+      expect(() => observe(createInbox(INBOX), { alarms: { [name]: 1 } })).not.toThrow();
     }
   });
 
   it('takes false for one threshold and for all, and undefined for no change', () => {
-    const inbox = createInbox({ ...INBOX, alarms: { stalledMs: false, lossRisk: undefined } });
-    expect(inbox.snapshot().options.alarms).toMatchObject({ stalledMs: false, lossRisk: 1 });
-    inbox.update({ alarms: undefined });
-    expect(inbox.snapshot().options.alarms).toMatchObject({ stalledMs: false });
-    inbox.update({ alarms: false });
-    expect(inbox.snapshot().options.alarms).toBe(false);
-    inbox.update({ alarms: { refusedRatio: 0.2 } });
-    expect(inbox.snapshot().options.alarms).toMatchObject({ refusedRatio: 0.2, stalledMs: 10_000 });
+    const after = (present: InboxAlarmSettings | false, given: unknown): InboxAlarmSettings | false =>
+      alarmSettings(INBOX_ALARM_DEFAULTS, present, given);
+    const some = after(INBOX_ALARM_DEFAULTS, { stalledMs: false, lossRisk: undefined });
+    expect(some).toMatchObject({ stalledMs: false, lossRisk: 1 });
+    expect(after(some, undefined)).toMatchObject({ stalledMs: false });
+    expect(after(some, false)).toBe(false);
+    expect(after(false, { refusedRatio: 0.2 })).toMatchObject({ refusedRatio: 0.2, stalledMs: 10_000 });
   });
 
-  it('is not an option of an intake', () => {
+  it('is not an option of an intake or an inbox', () => {
+    expect(errorOf(() => createInbox({ ...INBOX, ...({ alarms: false } as object) })).code).toBe(
+      'ERR_WBP_UNKNOWN_OPTION',
+    );
     expect(errorOf(() => createIntake({ alarms: false } as object)).code).toBe('ERR_WBP_UNKNOWN_OPTION');
   });
 });

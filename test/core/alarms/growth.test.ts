@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { Growth } from '../../../packages/core/src/alarms/growth.ts';
+import { Growth } from '../../../packages/observe/src/alarms/growth.ts';
 import { seeded } from '../harness.ts';
 
 const MINUTE_MS = 60_000;

@@ -1,4 +1,3 @@
-import { createInbox, memoryStore } from '@webhook-backpressure/inbox';
 import { createIntake, type Intake } from '@webhook-backpressure/core';
 import { logEvents, observe } from '@webhook-backpressure/observe';
 import { describe, expect, it } from 'vitest';
@@ -29,7 +28,7 @@ describe('observe()', () => {
   });
 
   it.each([
-    ['an inbox', createInbox({ store: memoryStore(), process: () => undefined, verify: false })],
+    ['a middleware', { intake: createIntake() }],
     ['another object', { admit: () => undefined }],
     ['nothing', undefined],
   ])('rejects %s', (_, given) => {

@@ -1,7 +1,8 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { BusiestNames, SliceClock, COUNTS } from '@webhook-backpressure/core/extend';
-import { COUNTERS } from '../../../packages/core/src/windows/busiest-names.ts';
+import { BusiestNames, COUNTERS } from '../../../packages/observe/src/windows/busiest-names.ts';
+import { SliceClock } from '../../../packages/observe/src/windows/slice-clock.ts';
+import { COUNTS } from '../../../packages/observe/src/windows/sliced-figures.ts';
 import { seeded } from '../harness.ts';
 import { measured, type Measured } from './measured.ts';
 

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { BUCKETS, bucketOf, middleOf } from '../../../packages/core/src/windows/sliced-figures.ts';
+import { BUCKETS, bucketOf, middleOf } from '../../../packages/observe/src/windows/sliced-figures.ts';
 
 const DAY_MS = 86_400_000;
 

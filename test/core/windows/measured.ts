@@ -1,6 +1,6 @@
-import type { Windows } from '@webhook-backpressure/core';
+import type { Windows } from '@webhook-backpressure/observe';
 import { manualClock } from '@webhook-backpressure/core/testing';
-import { Monitor } from '@webhook-backpressure/core/extend';
+import { Monitor } from '../../../packages/observe/src/alarms/monitor.ts';
 
 /** A monitor without alarms, and its windows. */
 export interface Measured {
@@ -14,7 +14,6 @@ export function measured(nowMs = 0): Measured {
     {
       clock,
       now: () => clock.now(),
-      listeners: { any: false },
       settings: () => false,
       depth: () => 0,
       isWaiting: () => false,

@@ -1,4 +1,4 @@
-import type { Percentiles, WindowFigures } from '@webhook-backpressure/core';
+import type { Percentiles, WindowFigures } from '@webhook-backpressure/observe';
 
 /** One event of a window, as the oracle keeps it. */
 export interface Logged {

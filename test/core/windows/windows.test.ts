@@ -1,7 +1,7 @@
 import fc from 'fast-check';
-import type { Percentiles, WindowFigures } from '@webhook-backpressure/core';
+import type { Percentiles, WindowFigures } from '@webhook-backpressure/observe';
 import { describe, expect, it } from 'vitest';
-import type { Monitor } from '@webhook-backpressure/core/extend';
+import type { Monitor } from '../../../packages/observe/src/alarms/monitor.ts';
 import { measured } from './measured.ts';
 import { figuresOf, type Logged } from './window-log.ts';
 

@@ -1,4 +1,5 @@
-import { type ActiveAlarm, createIntake } from '@webhook-backpressure/core';
+import { createIntake } from '@webhook-backpressure/core';
+import type { ActiveAlarm } from '@webhook-backpressure/observe';
 import { observe } from '@webhook-backpressure/observe';
 import { manualClock } from '@webhook-backpressure/core/testing';
 import { describe, expect, it } from 'vitest';

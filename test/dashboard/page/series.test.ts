@@ -81,7 +81,7 @@ describe('a sample of a state', () => {
   it('has the columns and values that the server keeps of an inbox', async () => {
     const clock = manualClock();
     const inbox = createInbox({ clock, store: memoryStore(), process: () => undefined, verify: false });
-    const view: InboxView = { snapshot: inbox.snapshot(), rates };
+    const view: InboxView = { snapshot: { ...inbox.snapshot(), ...observe(inbox).read() }, rates };
     const expected = Object.entries(INBOX_COLUMNS).map(([name, read]) => [name, read(view.snapshot, rates)]);
     const { state, ...columns } = sampleOf({ kind: 'inbox', name: 'a', view });
     expect(state).toBe('accepting');

@@ -1,12 +1,13 @@
-import { memoryStore } from '@webhook-backpressure/inbox';
 import type { BackpressureError } from '@webhook-backpressure/base';
-import type { OutboxAlarmOptions } from '@webhook-backpressure/core';
 import { describe, expect, it } from 'vitest';
-import { settle, type SenderSettings } from '../../../packages/sender/src/options/sender-options.ts';
+import {
+  alarmSettings,
+  OUTBOX_ALARM_DEFAULTS,
+  type OutboxAlarmSettings,
+} from '../../../packages/observe/src/alarms/alarm-options.ts';
 
-function settled(alarms: unknown): SenderSettings['alarms'] {
-  const options = { alarms: alarms as OutboxAlarmOptions | false | undefined };
-  return settle({ store: memoryStore(), endpoint: () => null, ...options }).alarms;
+function settled(alarms: unknown): OutboxAlarmSettings | false {
+  return alarmSettings(OUTBOX_ALARM_DEFAULTS, OUTBOX_ALARM_DEFAULTS, alarms);
 }
 
 function codeOf(alarms: unknown): string | undefined {

@@ -1,3 +1,4 @@
+import { observe } from '@webhook-backpressure/observe';
 import { describe, expect, it } from 'vitest';
 import { SenderBed } from '../dispatch/bed.ts';
 
@@ -15,7 +16,7 @@ describe('the endpoints in a snapshot', () => {
     for (const id of ['2', '3', '4']) await bed.send(id, 'three');
     await bed.send('5', 'waiting');
     await bed.settle();
-    bed.sender.snapshot();
+    observe(bed.sender);
     await bed.send('6', 'gone');
     for (const id of ['7', '8']) await bed.send(id, 'three');
     await bed.send('9', 'one');

@@ -1,9 +1,12 @@
 import { manualClock, type ManualClock } from '@webhook-backpressure/core/testing';
-import { Listeners, OUTBOX_ALARM_DEFAULTS } from '@webhook-backpressure/core/extend';
-import type { OutboxAlarmSettings } from '@webhook-backpressure/core';
+import { Listeners } from '@webhook-backpressure/core/extend';
 import type { OutboxEvent } from '@webhook-backpressure/observe';
 import { describe, expect, it } from 'vitest';
-import { OutboxMonitor } from '../../../packages/sender/src/watch/sender-monitor.ts';
+import {
+  OUTBOX_ALARM_DEFAULTS,
+  type OutboxAlarmSettings,
+} from '../../../packages/observe/src/alarms/alarm-options.ts';
+import { OutboxMonitor } from '../../../packages/observe/src/outbox/outbox-monitor.ts';
 
 /** A monitor of a made-up sender. */
 class Bench {
@@ -17,21 +20,22 @@ class Bench {
   constructor(settings: Partial<OutboxAlarmSettings> | false = {}) {
     this.monitor = new OutboxMonitor(
       {
+        kind: 'outbox',
+        isOpen: () => true,
+        measure: () => undefined,
         clock: this.clock,
         now: () => this.clock.now(),
-        listeners: this.listeners,
-        settings: settings === false ? false : { ...OUTBOX_ALARM_DEFAULTS, ...settings },
         depth: () => [...this.queued.values()].reduce((sum, count) => sum + count, 0),
         storeFailingMs: () => this.storeFailingMs,
         queuedOf: (endpoint) => this.queued.get(endpoint) ?? 0,
         forEachQueued: (action) => {
           for (const [endpoint, count] of this.queued) action(endpoint, count);
         },
-        emit: (at, event) => {
+        report: (at, event) => {
           this.listeners.emit(at, event);
         },
       },
-      this.clock.now(),
+      () => settings !== false && { ...OUTBOX_ALARM_DEFAULTS, ...settings },
     );
   }
 

@@ -1,5 +1,5 @@
 import { boundToThisContext, shared } from '@webhook-backpressure/base';
-import type { AlarmEvent } from '../alarms/alarm.ts';
+import type { AlarmEvent } from './alarm-event.ts';
 import type { RefusalReason } from './refusal.ts';
 
 /** How a delivery that had been admitted left before it started. */

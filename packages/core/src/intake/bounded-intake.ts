@@ -310,6 +310,8 @@ export class BoundedIntake implements Intake, DeliveryOwner {
   /** See {@link observeHandleOf}. */
   observeHandle(): ObserveHandle {
     return {
+      kind: 'intake',
+      isDryRun: this.dryRun,
       clock: this.#fixtures.clock,
       now: this.#now,
       isOpen: () => this.#shutdown.phase === 'open',
@@ -317,6 +319,8 @@ export class BoundedIntake implements Intake, DeliveryOwner {
       depth: () => this.#queue.size,
       stalledMs: (at) => (this.#drain.isStalled(this.#lived(at)) ? this.#drain.gapMs(this.#lived(at)) : 0),
       endangered: (at) => this.#switchOff.endangered(at).length,
+      oldestAgeMs: () => 0,
+      storeFailingMs: () => 0,
       report: (at, event) => {
         this.#listeners.emit(at, event);
       },

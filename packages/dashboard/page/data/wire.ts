@@ -1,6 +1,5 @@
-import type { ActiveAlarm } from '@webhook-backpressure/core';
+import type { ActiveAlarm, ObservedInboxSnapshot } from '@webhook-backpressure/observe';
 import type { ActiveOutboxAlarm, ObservedIntakeSnapshot } from '@webhook-backpressure/observe';
-import type { InboxSnapshot } from '@webhook-backpressure/inbox';
 import type { Change, InboxView, IntakeView, OutboxView } from '../../src/state/page-state.ts';
 
 export type { Change, History, PageState } from '../../src/state/page-state.ts';
@@ -23,7 +22,7 @@ export type AnySource = Source | OutboxSource;
 /** The options in force, as JSON. */
 export type Options = Readonly<Record<string, unknown>>;
 
-export type Snapshot = ObservedIntakeSnapshot | InboxSnapshot;
+export type Snapshot = ObservedIntakeSnapshot | ObservedInboxSnapshot;
 
 /** A dead letter in the list. Times are in milliseconds since 1970. */
 export interface DeadLetter {

@@ -1,6 +1,7 @@
 import { duration, plural } from '../data/format.ts';
 import { helpAddress } from '../data/address.ts';
-import type { ActiveAlarm, AlarmCode } from '@webhook-backpressure/core';
+import type { AlarmCode } from '@webhook-backpressure/core';
+import type { ActiveAlarm } from '@webhook-backpressure/observe';
 import type { ActiveOutboxAlarm } from '@webhook-backpressure/observe';
 import { titleOf } from '../data/alarm-titles.ts';
 import { factsOf, type AnySource } from '../data/wire.ts';

@@ -1,6 +1,6 @@
 import { count, percentile } from '../data/format.ts';
 import { shedKeys } from '../data/lever-values.ts';
-import type { NamedFigures } from '@webhook-backpressure/core';
+import type { NamedFigures } from '@webhook-backpressure/observe';
 import { optionsOf, snapshotOf, type Source } from '../data/wire.ts';
 import { addToHead, button, card, h, setCut, setText } from '../parts/dom.ts';
 import type { Page, Section } from '../parts/section.ts';

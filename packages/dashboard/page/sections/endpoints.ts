@@ -40,10 +40,10 @@ export function endpointSection(page: Page): Section<OutboxSource> {
     setText(inFlight as Element, `${count(endpoint.inFlight)} of ${count(endpoint.maxInFlight)}`);
     setText(perSecond as Element, rateText(endpoint));
     setText(tokens as Element, count(endpoint.tokens));
-    fillShare(limited as HTMLElement, window.limited, window.limitedRatio, isNew);
-    (limited as HTMLElement).title = `of ${plural(window.attempts, 'attempt', 'attempts')} in 5 min`;
-    setText(p50 as Element, percentile(window.latencyMs.p50));
-    setText(p99 as Element, percentile(window.latencyMs.p99));
+    fillShare(limited as HTMLElement, window?.limited ?? 0, window?.limitedRatio ?? 0, isNew);
+    (limited as HTMLElement).title = `of ${plural(window?.attempts ?? 0, 'attempt', 'attempts')} in 5 min`;
+    setText(p50 as Element, percentile(window?.latencyMs.p50 ?? null));
+    setText(p99 as Element, percentile(window?.latencyMs.p99 ?? null));
     const row = (name as HTMLElement).parentElement as HTMLTableRowElement;
     row.classList.toggle('is-off', isStopped(endpoint));
     row.classList.toggle('is-alarmed', alarmed.has(endpoint.endpoint));

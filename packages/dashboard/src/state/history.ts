@@ -1,6 +1,10 @@
-import type { InboxSnapshot } from '@webhook-backpressure/inbox';
-import type { ObservedIntakeSnapshot, OutboxSnapshot } from '@webhook-backpressure/observe';
-import type { IntakeState, WindowFigures } from '@webhook-backpressure/core';
+import type {
+  ObservedInboxSnapshot,
+  ObservedIntakeSnapshot,
+  OutboxSnapshot,
+  WindowFigures,
+} from '@webhook-backpressure/observe';
+import type { IntakeState } from '@webhook-backpressure/core';
 import type { History, InboxRates, IntakeRates, OutboxRates } from './page-state.ts';
 
 /** How the columns of a history are read: each by its name. */
@@ -17,7 +21,7 @@ const STATES: readonly (IntakeState | OutboxSnapshot['state'])[] = [
   'full',
 ];
 
-type Shared = ObservedIntakeSnapshot | InboxSnapshot;
+type Shared = ObservedIntakeSnapshot | ObservedInboxSnapshot;
 
 const SHARED: Columns<Shared, { arrivals: number; completed: number; refused: number }> = {
   state: ({ state }) => STATES.indexOf(state),
@@ -46,7 +50,7 @@ export const INTAKE_COLUMNS: Columns<ObservedIntakeSnapshot, IntakeRates> = {
 };
 
 /** The columns of an inbox. */
-export const INBOX_COLUMNS: Columns<InboxSnapshot, InboxRates> = {
+export const INBOX_COLUMNS: Columns<ObservedInboxSnapshot, InboxRates> = {
   ...SHARED,
   stored: (_, { stored }) => stored,
   bytes: ({ bytes }) => bytes,

@@ -1,5 +1,9 @@
-import type { InboxSnapshot } from '@webhook-backpressure/inbox';
-import type { ObservedIntakeSnapshot, Rate, OutboxSnapshot } from '@webhook-backpressure/observe';
+import type {
+  ObservedInboxSnapshot,
+  ObservedIntakeSnapshot,
+  ObservedOutboxSnapshot,
+  Rate,
+} from '@webhook-backpressure/observe';
 
 /** What `GET state` answers, and, without `history`, each event `state` of `GET events`. JSON data. */
 export interface PageState {
@@ -34,7 +38,7 @@ export interface IntakeView {
 /** An inbox on the page. */
 export interface InboxView {
   /** Its state and totals. */
-  readonly snapshot: InboxSnapshot;
+  readonly snapshot: ObservedInboxSnapshot;
   /** Deliveries per second, in the last second. */
   readonly rates: InboxRates;
   /** Its last 15 minutes. */
@@ -44,7 +48,7 @@ export interface InboxView {
 /** A sender on the page. */
 export interface OutboxView {
   /** Its state and totals, and its 100 busiest endpoints. */
-  readonly snapshot: OutboxSnapshot;
+  readonly snapshot: ObservedOutboxSnapshot;
   /** Its counts per second, in the last second. */
   readonly rates: OutboxRates;
   /** Its last 15 minutes. */

@@ -1,11 +1,12 @@
 import type { Clock } from '@webhook-backpressure/base';
-import type { Inbox, InboxSnapshot } from '@webhook-backpressure/inbox';
+import type { Inbox } from '@webhook-backpressure/inbox';
 import type { Intake } from '@webhook-backpressure/core';
 import {
   type ObservableOutbox,
+  type ObservedInboxSnapshot,
   type ObservedIntakeSnapshot,
+  type ObservedOutboxSnapshot,
   observedSnapshots,
-  type OutboxSnapshot,
 } from '@webhook-backpressure/observe';
 import { INBOX_COLUMNS, INTAKE_COLUMNS, OUTBOX_COLUMNS } from './history.ts';
 import type { Change, InboxRates, IntakeRates, PageState, OutboxRates } from './page-state.ts';
@@ -46,8 +47,8 @@ export class Watch {
   readonly #parts: WatchParts;
   readonly #startedAt: number;
   readonly #intakes: ReadonlyMap<string, WatchedSource<ObservedIntakeSnapshot, IntakeRates>>;
-  readonly #inboxes: ReadonlyMap<string, WatchedSource<InboxSnapshot, InboxRates>>;
-  readonly #outboxes: ReadonlyMap<string, WatchedSource<OutboxSnapshot, OutboxRates>>;
+  readonly #inboxes: ReadonlyMap<string, WatchedSource<ObservedInboxSnapshot, InboxRates>>;
+  readonly #outboxes: ReadonlyMap<string, WatchedSource<ObservedOutboxSnapshot, OutboxRates>>;
   readonly #changes: Change[] = [];
   readonly #timer: EverySecond;
   #sampledMs: number;
@@ -66,7 +67,8 @@ export class Watch {
       return new WatchedSource({ snapshot, counts: inboxCounts, columns: INBOX_COLUMNS });
     });
     this.#outboxes = mapped(parts.outboxes, (sender) => {
-      const snapshot = (): OutboxSnapshot => withBusiest(sender.snapshot());
+      const observed = observedSnapshots(sender);
+      const snapshot = (): ObservedOutboxSnapshot => withBusiest(observed());
       return new WatchedSource({ snapshot, counts: senderCounts, columns: OUTBOX_COLUMNS });
     });
     this.#sampledMs = parts.clock.now();
@@ -156,11 +158,11 @@ export class Watch {
 }
 
 /** The fields that all kinds of sources have. */
-type WatchedOne = Pick<WatchedSource<OutboxSnapshot, OutboxRates>, 'sample' | 'isClosed'> & {
+type WatchedOne = Pick<WatchedSource<ObservedOutboxSnapshot, OutboxRates>, 'sample' | 'isClosed'> & {
   takeChange(): Readonly<Record<string, unknown>> | undefined;
 };
 
-function withBusiest(snapshot: OutboxSnapshot): OutboxSnapshot {
+function withBusiest(snapshot: ObservedOutboxSnapshot): ObservedOutboxSnapshot {
   return { ...snapshot, endpoints: snapshot.endpoints.slice(0, MAX_ENDPOINTS) };
 }
 

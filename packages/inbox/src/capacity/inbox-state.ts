@@ -57,7 +57,7 @@ export class InboxState {
     this.hasAllCalls = isInboxStore(store);
     this.now = monotonic(clock);
     this.wall = new WallTime(fixtures.wallClock, this.now);
-    this.report = new InboxReport(this.now, fixtures.dryRun);
+    this.report = new InboxReport(this.now);
     this.scheduler = new Scheduler(clock, this.now);
     if (role === 'worker') this.scheduler.keepAlive();
     // Without workers, the reading of the level has to find out quickly that the store works again.

@@ -1,10 +1,4 @@
-import {
-  addUp,
-  type EventBody,
-  Listeners,
-  type Monitor,
-  noRefusals,
-} from '@webhook-backpressure/core/extend';
+import { addUp, type EventBody, Listeners, noRefusals } from '@webhook-backpressure/core/extend';
 import type { PromiseCounts } from '@webhook-backpressure/core';
 import type { InboxEvent, InboxTotals } from './inbox-events.ts';
 import { ProcessWarnings, classAndPlaceOf, type SuspectedBug } from './process-warnings.ts';
@@ -15,8 +9,6 @@ type Running<T> = { -readonly [K in keyof T]: T[K] extends number ? number : Run
 /** Counts events, and reports them to the listeners. */
 export class InboxReport {
   readonly listeners: Listeners<InboxEvent> = new Listeners<InboxEvent>();
-  /** Null until someone looks: the figures of windows and the alarms cost something. */
-  monitor: Monitor | null = null;
   readonly totals: Running<Omit<InboxTotals, 'refused' | 'promises'>> = {
     arrivals: 0,
     stored: 0,
@@ -39,17 +31,14 @@ export class InboxReport {
     storeFailures: 0,
   };
   readonly #now: () => number;
-  readonly #isDryRun: boolean;
   readonly #warnings: ProcessWarnings;
 
-  constructor(now: () => number, isDryRun = false) {
+  constructor(now: () => number) {
     this.#now = now;
-    this.#isDryRun = isDryRun;
     this.#warnings = new ProcessWarnings(() => this.listeners.anyReporting);
   }
 
   emit(event: EventBody<InboxEvent>): void {
-    if (this.monitor !== null) meterEvent(this.monitor, event, this.#isDryRun, this.#now());
     if (this.listeners.any) this.listeners.emit(this.#now(), event);
     if (!this.listeners.anyReporting) this.#warn(event);
   }
@@ -93,47 +82,5 @@ export class InboxReport {
       refusedByStatus: { 429: { ...tooMany }, 503: { ...unavailable } },
       promises: { ...promises },
     };
-  }
-}
-
-/**
- * Counts an event in the windows of an inbox. What arrives is counted when it is decided: requests that no verified sender
- * has made are not deliveries.
- *
- * @param isDryRun - a refusal is only reported, and the delivery is counted when it is stored.
- */
-function meterEvent(monitor: Monitor, event: EventBody<InboxEvent>, isDryRun: boolean, nowMs: number): void {
-  switch (event.type) {
-    case 'stored':
-    case 'overflow':
-    case 'duplicate':
-    case 'conflict':
-      monitor.arrived(event.key, event.sender, nowMs);
-      if (event.type === 'overflow') monitor.lost('dead', nowMs);
-      break;
-    case 'refused':
-      if (!isDryRun) monitor.arrived(event.key, event.sender, nowMs);
-      monitor.refused(event.key, event.sender, event.retryAfterSeconds, nowMs);
-      if (event.lossRisk) monitor.lost('lossRisk', nowMs);
-      break;
-    case 'started':
-      // Later attempts have waited for their retry, which says nothing about the workers.
-      if (event.attempt === 1) monitor.started(event.key, event.sender, event.waitedMs, nowMs);
-      break;
-    case 'completed':
-      monitor.ended(event.key, event.sender, true, event.tookMs, nowMs);
-      monitor.moved(nowMs);
-      break;
-    case 'failed':
-    case 'dead-letters-full':
-    case 'dead':
-      monitor.ended(event.key, event.sender, false, event.tookMs, nowMs);
-      if (event.type === 'dead') monitor.lost('dead', nowMs);
-      monitor.moved(nowMs);
-      break;
-    case 'store-failed':
-      monitor.wake(nowMs);
-      break;
-    default:
   }
 }

@@ -1,10 +1,4 @@
-import type {
-  CurrentOptions,
-  InboxAlarmOptions,
-  InboxAlarmSettings,
-  IntakeOptions,
-  Tunable,
-} from '@webhook-backpressure/core';
+import type { CurrentOptions, IntakeOptions, Tunable } from '@webhook-backpressure/core';
 import type { SenderProfile } from '@webhook-backpressure/senders';
 import type { Signal } from '@webhook-backpressure/base';
 import type { EncryptOptions } from '../encryption/encryption.ts';
@@ -114,8 +108,6 @@ export interface InboxTunable extends Omit<Tunable, 'overflow'> {
   keepCompletedMs?: number | undefined;
   /** The most bytes of kept completed deliveries; beyond it the oldest are deleted. Integer ≥ 1, default 1 GiB. */
   maxKeptBytes?: number | undefined;
-  /** When alarms are raised; `false` for none. An update keeps fields that are absent. */
-  alarms?: false | InboxAlarmOptions | undefined;
 }
 
 /** The options of an inbox. `undefined` means absent. `R` is the request type of the framework. */
@@ -225,5 +217,4 @@ export interface CurrentInboxOptions extends Omit<CurrentOptions, 'maxWaitMs' | 
   /** The most bytes of kept completed deliveries. */
   readonly maxKeptBytes: number;
   /** `false` for none. */
-  readonly alarms: InboxAlarmSettings | false;
 }

@@ -1,9 +1,7 @@
 import {
-  alarmSettings,
   checkMarks,
   FIXED as INTAKE_FIXED,
   type Fixtures,
-  INBOX_ALARM_DEFAULTS,
   TUNABLE as INTAKE_TUNABLE,
 } from '@webhook-backpressure/core/extend';
 import {
@@ -143,10 +141,6 @@ const TUNABLE: Rows<InboxSettings, InboxTunable> = {
   maxDeadLetterAgeMs: { default: undefined, check: milliseconds(MAX_DEAD_LETTERS, 1, YEAR_MS) },
   keepCompletedMs: { default: 0, check: milliseconds('ERR_WBP_KEEP_COMPLETED', 0, YEAR_MS) },
   maxKeptBytes: { default: GIB, check: by(checkInteger, 'ERR_WBP_KEEP_COMPLETED', 1) },
-  alarms: {
-    default: INBOX_ALARM_DEFAULTS,
-    read: (given, _name, present) => alarmSettings(INBOX_ALARM_DEFAULTS, present, given),
-  },
 };
 
 const CALLBACK = { default: undefined, check: by(checkFunction, 'ERR_WBP_CALLBACK') };

@@ -57,7 +57,7 @@ export function logEvents(
   const unsubscribe = source.subscribe((event) => {
     log.add(event);
   });
-  // Later, since it can report an alarm. An inbox and a sender judge their alarms by themselves.
+  // Later, since it can report an alarm.
   observationOf(source);
   return () => {
     unsubscribe();

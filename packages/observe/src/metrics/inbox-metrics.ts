@@ -1,5 +1,7 @@
-import { INBOX_ALARM_DEFAULTS, noRefusals } from '@webhook-backpressure/core/extend';
-import type { InboxEvent, InboxSnapshot } from '@webhook-backpressure/inbox';
+import { noRefusals } from '@webhook-backpressure/core/extend';
+import { INBOX_ALARM_DEFAULTS } from '../alarms/alarm-options.ts';
+import type { InboxEvent } from '@webhook-backpressure/inbox';
+import type { ObservedInboxSnapshot } from '../observe.ts';
 import { STATES, type KeyRefusals } from './intake-metrics.ts';
 import type { Metric } from './metric.ts';
 import {
@@ -15,7 +17,7 @@ import {
 
 /** What the metrics of an inbox are read from. */
 interface ReadableInbox {
-  readonly snapshot: InboxSnapshot;
+  readonly snapshot: ObservedInboxSnapshot;
   readonly keyTotals: KeyRefusals & Record<'stored' | 'duplicate' | 'completed' | 'failed' | 'dead', number>;
   readonly event: InboxEvent;
 }

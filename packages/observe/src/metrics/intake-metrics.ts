@@ -1,4 +1,5 @@
-import { ALARM_DEFAULTS, noRefusals } from '@webhook-backpressure/core/extend';
+import { noRefusals } from '@webhook-backpressure/core/extend';
+import { ALARM_DEFAULTS } from '../alarms/alarm-options.ts';
 import type {
   Intake,
   IntakeEvent,

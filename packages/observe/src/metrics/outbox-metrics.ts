@@ -1,4 +1,5 @@
-import { OUTBOX_ALARM_DEFAULTS } from '@webhook-backpressure/core/extend';
+import { OUTBOX_ALARM_DEFAULTS } from '../alarms/alarm-options.ts';
+import type { ObservedOutboxSnapshot } from '../observe.ts';
 import type { OutboxEvent } from '../outbox/outbox-events.ts';
 import type { EndpointSnapshot, OutboxSnapshot } from '../outbox/sender.ts';
 import type { Metric } from './metric.ts';
@@ -13,7 +14,7 @@ import {
 
 /** The source of the metrics of a sender. */
 interface ReadableSender {
-  readonly snapshot: OutboxSnapshot;
+  readonly snapshot: ObservedOutboxSnapshot;
   readonly keyTotals: Record<
     'accepted' | 'duplicate' | 'attempts' | 'delivered' | 'limited' | 'dead',
     number

@@ -52,9 +52,12 @@ export function readMetrics(source: MetricsSource, options: MetricsOptions = {})
     const observed = { snapshot: observedSnapshots(source), subscribe: source.subscribe.bind(source) };
     return new SourceMetrics(observed, intakeTable(source), keys, base);
   }
-  return isInbox(source)
-    ? new SourceMetrics(source, inboxTable, keys, base)
-    : new SourceMetrics(source, senderTable, keys, base);
+  if (isInbox(source)) {
+    const observed = { snapshot: observedSnapshots(source), subscribe: source.subscribe.bind(source) };
+    return new SourceMetrics(observed, inboxTable, keys, base);
+  }
+  const observed = { snapshot: observedSnapshots(source), subscribe: source.subscribe.bind(source) };
+  return new SourceMetrics(observed, senderTable, keys, base);
 }
 
 function isIntake(source: unknown): source is Intake {

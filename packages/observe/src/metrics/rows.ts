@@ -1,5 +1,5 @@
-import { ALARM_RULES, ENDPOINT_ALARM_RULES } from '@webhook-backpressure/core/extend';
-import type { ActiveAlarm } from '@webhook-backpressure/core';
+import { ALARM_RULES, ENDPOINT_ALARM_RULES } from '../alarms/alarm-rules.ts';
+import type { ActiveAlarm } from '../alarms/alarm.ts';
 import type { Attributes, Metric } from './metric.ts';
 
 /** The source of the metrics: an intake, an inbox or a sender. */

@@ -1,4 +1,5 @@
-import type { ActiveAlarm, Percentiles } from '@webhook-backpressure/core';
+import type { ActiveAlarm } from '../alarms/alarm.ts';
+import type { Percentiles } from '../windows/windows.ts';
 import type { DeadLetters } from '@webhook-backpressure/inbox';
 import type { DisableReason, EndpointWait, OutboxListener } from './outbox-events.ts';
 
@@ -39,8 +40,8 @@ export interface EndpointSnapshot {
   readonly disabledBecause: DisableReason | undefined;
   /** The age of the oldest event of which an attempt was made or claimed, in milliseconds; 0 for none. */
   readonly oldestAgeMs: number;
-  /** Of the last five minutes. */
-  readonly window: EndpointWindow;
+  /** Of the last five minutes. Undefined until the sender is observed. */
+  readonly window: EndpointWindow | undefined;
   /** Whether its limits were kept. */
   readonly audit: RateAudit;
   /** The last error; undefined after a success. */
@@ -123,8 +124,6 @@ export interface OutboxSnapshot {
   readonly endpoints: readonly EndpointSnapshot[];
   /** Counts since the sender was created. */
   readonly totals: OutboxTotals;
-  /** The alarms that are raised now. */
-  readonly alarms: readonly ActiveOutboxAlarm[];
 }
 
 /** Counts of a sender, in this process since it was created. */

@@ -19,8 +19,6 @@ import {
 } from '@webhook-backpressure/base';
 import type { Awaitable, InboxStore } from '@webhook-backpressure/inbox';
 import type { Buckets } from '@webhook-backpressure/fleet';
-import type { OutboxAlarmOptions, OutboxAlarmSettings } from '@webhook-backpressure/core';
-import { alarmSettings, OUTBOX_ALARM_DEFAULTS } from '@webhook-backpressure/core/extend';
 import { isInboxStore } from '@webhook-backpressure/inbox/store';
 import type { Endpoint } from './endpoint-settings.ts';
 import { checkLimits, checkUpTo, type EndpointLimits, type LimitDefaults } from './rates.ts';
@@ -79,8 +77,6 @@ export interface SenderOptions {
   retentionMs?: number | undefined;
   /** How many dead letters are kept: an integer ≥ 1. Default 100,000. */
   maxDeadLetters?: number | undefined;
-  /** When alarms are raised; `false` for none. */
-  alarms?: false | OutboxAlarmOptions | undefined;
   /** Whether requests may go to private, loopback, link-local and metadata addresses, and use http. Default false. */
   allowPrivateAddresses?: boolean | undefined;
   /**
@@ -105,7 +101,6 @@ interface Kept {
   /** Undefined: buckets of this process. */
   readonly buckets: Buckets | undefined;
   readonly retry: RetrySettings;
-  readonly alarms: OutboxAlarmSettings | false;
   /** Undefined: undici. */
   readonly fetch: typeof globalThis.fetch | undefined;
 }
@@ -142,10 +137,6 @@ const ROWS: Rows<SenderSettings, SenderOptions> = {
   whenFull: { default: 'wait', check: by(checkOneOf, 'ERR_WBP_WHEN_FULL', ['wait', 'refuse']) },
   retentionMs: { default: 7 * DAY_MS, check: milliseconds('ERR_WBP_RETENTION', 0, YEAR_MS) },
   maxDeadLetters: { default: 100_000, check: by(checkInteger, 'ERR_WBP_MAX_DEAD_LETTERS', 1) },
-  alarms: {
-    default: OUTBOX_ALARM_DEFAULTS,
-    read: (given, _name, present) => alarmSettings(OUTBOX_ALARM_DEFAULTS, present, given),
-  },
   allowPrivateAddresses: { default: false, check: by(checkBoolean, 'ERR_WBP_PRIVATE_ADDRESSES') },
   fetch: { default: undefined, check: by(checkFunction, 'ERR_WBP_FETCH') },
   clock: { default: systemClock, check: checkClock },

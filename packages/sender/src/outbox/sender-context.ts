@@ -9,7 +9,7 @@ import {
 } from '@webhook-backpressure/inbox/store';
 import { monotonic } from '@webhook-backpressure/base';
 import type { SenderSettings } from '../options/sender-options.ts';
-import { OutboxReport } from '../watch/sender-report.ts';
+import { OutboxReport } from './sender-report.ts';
 import { OutboxLevel } from './outbox-level.ts';
 
 /** The most ids of delivered events that are remembered. */

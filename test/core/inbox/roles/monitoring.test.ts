@@ -1,4 +1,4 @@
-import { logEvents, readMetrics } from '@webhook-backpressure/observe';
+import { logEvents, observe, readMetrics } from '@webhook-backpressure/observe';
 import type { AlarmCode } from '@webhook-backpressure/core';
 import type { Inbox } from '@webhook-backpressure/inbox';
 import { dashboard } from '@webhook-backpressure/dashboard';
@@ -14,7 +14,10 @@ beforeEach(() => {
 });
 afterEach(() => tier.close());
 
-const alarmsOf = (inbox: Inbox): AlarmCode[] => inbox.snapshot().alarms.map(({ code }) => code);
+const alarmsOf = (inbox: Inbox): AlarmCode[] =>
+  observe(inbox)
+    .read()
+    .alarms.map(({ code }) => code);
 
 function logOf(inbox: Inbox): Line[] {
   const { lines, logger } = recordingLogger();
@@ -29,7 +32,7 @@ describe('a receiver without workers', () => {
     await tier.send(receiver);
     await tier.pass(30_000, 500);
     expect(alarmsOf(receiver)).toEqual(['WBP_ALARM_STALLED']);
-    const [alarm] = receiver.snapshot().alarms;
+    const [alarm] = observe(receiver).read().alarms;
     expect(alarm?.message).toMatch(/^Deliveries are unfinished, and none has completed for \d+ s\.$/);
     tier.addWorker(() => 10);
     await tier.pass(60_000, 500);
@@ -41,6 +44,7 @@ describe('a receiver without workers', () => {
   it('raises the alarm of a store that fails, and clears it', async () => {
     const store = tier.store();
     const receiver = tier.addReceiver({ store });
+    observe(receiver);
     const stats = vi.spyOn(store, 'stats').mockImplementation(() => {
       throw new Error('away');
     });

@@ -6,7 +6,7 @@ export interface Windows {
   readonly fiveMinutes: Window;
 }
 
-/** One window. Its figures begin with the observation of an intake, or with the first `snapshot()` or `subscribe()` of an inbox. */
+/** One window. Its figures begin with the observation. */
 export interface Window {
   /** The part of the window that has been measured, in seconds: less than its length after the start. */
   readonly seconds: number;

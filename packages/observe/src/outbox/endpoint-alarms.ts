@@ -1,11 +1,8 @@
-import type { ActiveOutboxAlarm, OutboxAlarmEvent } from '@webhook-backpressure/observe';
-import type { OutboxAlarmSettings } from '@webhook-backpressure/core';
-import {
-  ENDPOINT_ALARM_RULES,
-  type EndpointAlarmRule,
-  type EndpointReading,
-  helpOf,
-} from '@webhook-backpressure/core/extend';
+import type { OutboxAlarmSettings } from '../alarms/alarm-options.ts';
+import { ENDPOINT_ALARM_RULES, type EndpointAlarmRule, type EndpointReading } from '../alarms/alarm-rules.ts';
+import { helpOf } from '../alarms/alarm.ts';
+import type { OutboxAlarmEvent } from './outbox-events.ts';
+import type { ActiveOutboxAlarm } from './sender.ts';
 
 /** How many endpoints have the same alarm. After a failure of something that all need, more would be noise. */
 const MAX_RAISED = 100;

@@ -1,7 +1,6 @@
-import type { OutboxEvent, OutboxTotals } from '@webhook-backpressure/observe';
+import type { OutboxEvent, OutboxMonitor, OutboxTotals } from '@webhook-backpressure/observe';
 import { type EventBody, Listeners } from '@webhook-backpressure/core/extend';
 import { ProcessWarnings, withCode } from '@webhook-backpressure/inbox/store';
-import type { OutboxMonitor } from './sender-monitor.ts';
 
 /** The totals, writable. */
 type Running = { -readonly [K in keyof OutboxTotals]: number };
@@ -28,7 +27,7 @@ export class OutboxReport {
     endpointFailures: 0,
     storeFailures: 0,
   };
-  /** Null until someone looks: the figures of windows and the alarms cost something. */
+  /** Null until the sender is observed. */
   monitor: OutboxMonitor | null = null;
   readonly #now: () => number;
   readonly #warnings: ProcessWarnings = ProcessWarnings.ofSender(() => this.listeners.anyReporting);

@@ -1,4 +1,5 @@
-import { helpOf, type ActiveAlarm, type AlarmEvent, type AlarmReading } from './alarm.ts';
+import type { AlarmEvent } from '@webhook-backpressure/core';
+import { helpOf, type ActiveAlarm, type AlarmReading } from './alarm.ts';
 import { ALARM_RULES, type AlarmRule, type AnyAlarmSettings, type RuleReading } from './alarm-rules.ts';
 import { Growth } from './growth.ts';
 

@@ -1,17 +1,13 @@
-import type { ActiveOutboxAlarm, EndpointWindow, OutboxAlarmEvent } from '@webhook-backpressure/observe';
 import { Alarm as Timer, type Clock } from '@webhook-backpressure/base';
-import type { OutboxAlarmSettings } from '@webhook-backpressure/core';
-import {
-  AlarmWatch,
-  BusiestNames,
-  type Count,
-  COUNTS,
-  type EndpointReading,
-  HISTOGRAMS,
-  SliceClock,
-  SlicedFigures,
-} from '@webhook-backpressure/core/extend';
+import type { OutboxAlarmSettings } from '../alarms/alarm-options.ts';
+import type { EndpointReading } from '../alarms/alarm-rules.ts';
+import { AlarmWatch } from '../alarms/alarm-watch.ts';
+import { BusiestNames } from '../windows/busiest-names.ts';
+import { SliceClock } from '../windows/slice-clock.ts';
+import { type Count, COUNTS, HISTOGRAMS, SlicedFigures } from '../windows/sliced-figures.ts';
 import { EndpointAlarms, type EndpointReadings } from './endpoint-alarms.ts';
+import type { OutboxAlarmEvent } from './outbox-events.ts';
+import type { ActiveOutboxAlarm, EndpointWindow } from './sender.ts';
 
 /** How many endpoints have figures. */
 const MAX_ENDPOINTS = 1000;
@@ -41,13 +37,13 @@ const NO_WINDOW: EndpointWindow = {
   requestMs: { p50: null, p99: null },
 };
 
-/** A sender, as its monitor sees it. */
-export interface MonitoredOutbox {
+/** What an observation reads in a sender, and how it reports alarms. */
+export interface OutboxHandle {
+  readonly kind: 'outbox';
   readonly clock: Clock;
   /** The monotonic clock. */
   readonly now: () => number;
-  readonly listeners: { readonly any: boolean };
-  readonly settings: OutboxAlarmSettings | false;
+  readonly isOpen: () => boolean;
   /** How many events are unfinished. */
   readonly depth: () => number;
   /** How long calls of the store have been failing; 0 if they work. */
@@ -56,16 +52,22 @@ export interface MonitoredOutbox {
   readonly queuedOf: (endpoint: string) => number;
   /** Calls back for each endpoint that has queued events, with their number. */
   readonly forEachQueued: (action: (endpoint: string, queued: number) => void) => void;
-  readonly emit: (nowMs: number, event: OutboxAlarmEvent) => void;
+  readonly report: (nowMs: number, event: OutboxAlarmEvent) => void;
+  /**
+   * From now on, the sender calls the monitor at each request and dead letter. It cannot count by events: those of a batch
+   * do not say which of them belong to one request.
+   */
+  readonly measure: (monitor: OutboxMonitor) => void;
 }
 
 /**
- * Measures the last five minutes of a sender and of its busiest endpoints, and judges its alarms: at each snapshot and,
- * while there are listeners, every 5 s as long as there are events, or a raised alarm that ends by the passage of time. The
+ * Measures the last five minutes of a sender and of its busiest endpoints, and judges its alarms: at each reading
+ * and every 5 s as long as there are events, or a raised alarm that ends by the passage of time. The
  * timer keeps no process alive. Every call but a read is O(log n).
  */
 export class OutboxMonitor implements EndpointReadings {
-  readonly #of: MonitoredOutbox;
+  readonly #of: OutboxHandle;
+  readonly #settings: () => OutboxAlarmSettings | false;
   readonly #all = new SlicedFigures();
   readonly #endpoints = new BusiestNames(MAX_ENDPOINTS);
   readonly #slices: SliceClock;
@@ -74,11 +76,14 @@ export class OutboxMonitor implements EndpointReadings {
   readonly #timer: Timer;
   #hasEnded = false;
 
-  constructor(of: MonitoredOutbox, nowMs: number) {
+  /** @param settings - those of an open sender. */
+  constructor(of: OutboxHandle, settings: () => OutboxAlarmSettings | false) {
+    const nowMs = of.now();
     this.#of = of;
+    this.#settings = () => !this.#hasEnded && of.isOpen() && settings();
     this.#slices = new SliceClock([this.#all, this.#endpoints], nowMs);
     this.#timer = new Timer(of.clock, () => {
-      this.#judge(of.now());
+      this.judge(of.now());
     });
   }
 
@@ -156,7 +161,7 @@ export class OutboxMonitor implements EndpointReadings {
 
   /** The raised alarms, which are judged first. */
   alarms(nowMs: number): ActiveOutboxAlarm[] {
-    this.#judge(nowMs);
+    this.judge(nowMs);
     return [
       ...this.#watch.read(nowMs).map((alarm) => ({ ...alarm, endpoint: undefined })),
       ...this.#endpointAlarms.read(nowMs),
@@ -166,7 +171,7 @@ export class OutboxMonitor implements EndpointReadings {
   /** Ends all alarms and the timer. The windows are still measured. */
   end(nowMs: number): void {
     this.#hasEnded = true;
-    this.#judge(nowMs);
+    this.judge(nowMs);
   }
 
   /** The figures by which the alarms of an endpoint are judged. */
@@ -184,10 +189,11 @@ export class OutboxMonitor implements EndpointReadings {
     });
   }
 
-  #judge(nowMs: number): void {
+  /** Judges the alarms, after a change of the options for example. */
+  judge(nowMs: number): void {
     const of = this.#of;
     this.#slices.advance(nowMs);
-    const settings = this.#hasEnded ? false : of.settings;
+    const settings = this.#settings();
     const reading = {
       depth: of.depth(),
       storeFailingMs: of.storeFailingMs(),
@@ -202,18 +208,18 @@ export class OutboxMonitor implements EndpointReadings {
       oldestAgeMs: 0,
     };
     this.#watch.judge(reading, settings, nowMs, (event) => {
-      of.emit(nowMs, { ...event, endpoint: undefined });
+      of.report(nowMs, { ...event, endpoint: undefined });
     });
     this.#endpointAlarms.judge(this, settings, nowMs, (event) => {
-      of.emit(nowMs, event);
+      of.report(nowMs, event);
     });
     if (this.#hasEnded) this.#timer.clear();
     else if (reading.depth > 0 || this.#watch.isTimed || this.#endpointAlarms.any) this.#wake(nowMs);
   }
 
-  /** Makes sure that the alarms are judged at the end of the slice, if there is a listener. */
+  /** Makes sure that the alarms are judged at the end of the slice. */
   #wake(nowMs: number): void {
-    if (this.#hasEnded || this.#of.settings === false || !this.#of.listeners.any) return;
+    if (this.#settings() === false) return;
     // A rest of 1e-12 ms is lost when it is added to the time: the timer would be due again at the same time, forever.
     this.#timer.set(nowMs, Math.max(MIN_MS, this.#slices.leftMs(nowMs)));
   }

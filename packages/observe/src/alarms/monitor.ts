@@ -1,4 +1,5 @@
 import { Alarm as Timer, type Clock } from '@webhook-backpressure/base';
+import type { AlarmEvent } from '@webhook-backpressure/core';
 import { BusiestNames } from '../windows/busiest-names.ts';
 import { SliceClock } from '../windows/slice-clock.ts';
 import {
@@ -10,7 +11,7 @@ import {
   type WindowName,
 } from '../windows/sliced-figures.ts';
 import type { Window, Windows } from '../windows/windows.ts';
-import type { ActiveAlarm, AlarmEvent, AlarmReading } from './alarm.ts';
+import type { ActiveAlarm, AlarmReading } from './alarm.ts';
 import type { AlarmSettings } from './alarm-options.ts';
 import { AlarmWatch } from './alarm-watch.ts';
 
@@ -24,7 +25,6 @@ type Metered = 'arrivals' | 'refused' | 'lossRisk' | 'dead' | 'depth' | 'disable
 export interface Monitored {
   readonly clock: Clock;
   readonly now: () => number;
-  readonly listeners: { readonly any: boolean };
   readonly settings: () => AlarmSettings | false;
   /** How many deliveries are queued; in an inbox, stored and unfinished. */
   readonly depth: () => number;
@@ -35,7 +35,7 @@ export interface Monitored {
 }
 
 /**
- * Measures the windows of an intake or inbox, and judges its alarms: at each reading and, while there are listeners, at
+ * Measures the windows of an intake or inbox, and judges its alarms: at each reading and at
  * the end of each slice. Never while a delivery is being decided: a listener may admit or withdraw others. To measure an
  * event is O(1).
  *
@@ -137,9 +137,9 @@ export class Monitor {
     if (this.#watch.isTimed || this.#of.isWaiting()) this.wake(nowMs);
   }
 
-  /** Makes sure that the alarms are judged at the end of the slice, if there is a listener. */
+  /** Makes sure that the alarms are judged at the end of the slice. */
   wake(nowMs: number): void {
-    if (!this.#of.listeners.any || !this.#isOn) return;
+    if (!this.#isOn) return;
     // A rest of 1e-12 ms is lost when it is added to the time: the timer would be due again at the same time, forever.
     this.#timer.set(nowMs, Math.max(MIN_MS, this.#slices.leftMs(nowMs)));
   }

@@ -1,4 +1,5 @@
-import type { AlarmCode, AlarmReading } from './alarm.ts';
+import type { AlarmCode } from '@webhook-backpressure/core';
+import type { AlarmReading } from './alarm.ts';
 import type { InboxAlarmSettings, OutboxAlarmSettings } from './alarm-options.ts';
 
 /** The settings of any source. It has only the alarms whose thresholds are in them. */
