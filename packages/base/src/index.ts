@@ -37,7 +37,7 @@ export {
   update,
 } from './option-rows.ts';
 export { shared } from './shared.ts';
-export { Alarm } from './time/alarm.ts';
+export { Timer } from './time/timer.ts';
 export { checkClock, type Clock, holdTimer, monotonic, systemClock } from './time/clock.ts';
 export { Deadlines, NO_DEADLINE, type Timed } from './time/deadlines.ts';
 export { TimeLimit } from './time/time-limit.ts';

@@ -259,7 +259,7 @@ const unrefClock: WindowClock = {
 };
 
 /** This process, or this worker thread. */
-export const thisRuntime: Runtime = {
+const thisRuntime: Runtime = {
   watchDelay() {
     const histogram = monitorEventLoopDelay({ resolution: SAMPLE_EVERY_MS });
     histogram.enable();

@@ -1,4 +1,4 @@
-import { Alarm } from './alarm.ts';
+import { Timer } from './timer.ts';
 import type { Clock } from './clock.ts';
 
 /** The resolution of deadlines: never early, and late by at most one step plus the timer's delay. */
@@ -24,7 +24,7 @@ export interface Timed<T> {
  * deadlines.
  */
 export class Deadlines<T extends Timed<T>> {
-  readonly #alarm: Alarm;
+  readonly #alarm: Timer;
   readonly #onDue: (item: T, nowMs: number) => void;
   readonly #onStep: (nowMs: number) => void;
   readonly #now: () => number;
@@ -48,7 +48,7 @@ export class Deadlines<T extends Timed<T>> {
     onStep: (nowMs: number) => void,
     isAwaited: () => boolean = (): boolean => false,
   ) {
-    this.#alarm = new Alarm(clock, this.#tick);
+    this.#alarm = new Timer(clock, this.#tick);
     this.#now = now;
     this.#onDue = onDue;
     this.#onStep = onStep;

@@ -1,4 +1,4 @@
-import { Alarm, checkNames, Deadlines, invalid, monotonic, timeoutError } from '@webhook-backpressure/base';
+import { Timer, checkNames, Deadlines, invalid, monotonic, timeoutError } from '@webhook-backpressure/base';
 import type { Admission } from '../delivery/admission.ts';
 import type { Arrival } from '../delivery/arrival.ts';
 import type { CurrentOptions } from '../delivery/current-options.ts';
@@ -71,7 +71,7 @@ export class BoundedIntake implements Intake, DeliveryOwner {
   readonly #limits: Limits;
   /** Null without a limit on starts per second. */
   #pacer: Pacer | null;
-  readonly #paceAlarm: Alarm;
+  readonly #paceTimer: Timer;
   readonly #deadlines: Deadlines<AdmittedDelivery>;
   readonly #ledger: Ledger;
   readonly #listeners: Listeners = new Listeners();
@@ -115,7 +115,7 @@ export class BoundedIntake implements Intake, DeliveryOwner {
     this.#rules = [this.#retryAfter.promises, this.#switchOff, timeouts];
     this.#ledger = new Ledger(dryRun);
     this.#warnings = new Warnings(this.#listeners, warn);
-    this.#paceAlarm = new Alarm(clock, () => {
+    this.#paceTimer = new Timer(clock, () => {
       const at = now();
       this.#fill(at, true);
       this.#relieve(at);
@@ -140,7 +140,7 @@ export class BoundedIntake implements Intake, DeliveryOwner {
       withdrawAll: () => this.#withdrawAll(),
       stop: () => {
         this.#deadlines.stop();
-        this.#paceAlarm.clear();
+        this.#paceTimer.clear();
       },
     });
     this.#applyLimits();
@@ -623,7 +623,7 @@ export class BoundedIntake implements Intake, DeliveryOwner {
   }
 
   /** Starts queued deliveries, as far as workers are free and the pace allows. */
-  #fill(now: number, isPaced: boolean = this.#paceAlarm.isSet): void {
+  #fill(now: number, isPaced: boolean = this.#paceTimer.isSet): void {
     while (this.#queue.hasTurns && this.#workers.isFree) {
       const next = this.#queue.peek() as AdmittedDelivery;
       if (now >= next.expiresAtMs && !this.#extends(next, now)) {
@@ -632,7 +632,7 @@ export class BoundedIntake implements Intake, DeliveryOwner {
       }
       const delayMs = this.#pacer?.delayMs(now) ?? 0;
       if (delayMs > 0) {
-        this.#paceAlarm.set(now, delayMs);
+        this.#paceTimer.set(now, delayMs);
         break;
       }
       this.#leaves(next);
@@ -780,7 +780,7 @@ export class BoundedIntake implements Intake, DeliveryOwner {
     if (rate === this.#pacer?.rate) return;
     this.#pacer = rate === undefined ? null : new Pacer(rate, this.#pacer);
     this.#drain.cap = rate ?? Infinity;
-    this.#paceAlarm.clear();
+    this.#paceTimer.clear();
   }
 
   #lived(now: number): number {

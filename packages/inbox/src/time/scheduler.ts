@@ -1,4 +1,4 @@
-import { Alarm, type Clock } from '@webhook-backpressure/base';
+import { Timer, type Clock } from '@webhook-backpressure/base';
 
 /** The longest timer that is set: some runtimes treat a very long delay as no delay. */
 const MAX_DELAY_MS = 60_000;
@@ -13,7 +13,7 @@ export interface Task {
 /** Runs all delayed actions of an inbox on one timer. */
 export class Scheduler {
   readonly #now: () => number;
-  readonly #alarm: Alarm;
+  readonly #alarm: Timer;
   readonly #tasks = new Map<() => void, number>();
   #ringsAtMs = Infinity;
   /** Pauses during which the process must stay alive. */
@@ -22,7 +22,7 @@ export class Scheduler {
 
   constructor(clock: Clock, now: () => number) {
     this.#now = now;
-    this.#alarm = new Alarm(clock, this.#ring);
+    this.#alarm = new Timer(clock, this.#ring);
   }
 
   get nowMs(): number {

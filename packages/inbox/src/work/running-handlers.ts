@@ -1,6 +1,6 @@
 import {
   abortController,
-  Alarm,
+  Timer,
   Deadlines,
   NO_DEADLINE,
   type Signal,
@@ -91,7 +91,7 @@ export class RunningHandlers implements DrainReading {
   readonly #deadlines: Deadlines<HandlerRun>;
   /** Null without a limit on starts per second. */
   #pacer: Pacer | null = null;
-  readonly #paceAlarm: Alarm;
+  readonly #paceTimer: Timer;
   /** Claimed runs, in order, for which the pace or the concurrency leaves no room yet. */
   #waiting: HandlerRun[] = [];
   #active = 0;
@@ -113,7 +113,7 @@ export class RunningHandlers implements DrainReading {
     this.concurrency = this.#limits.concurrency;
     this.#drain = new DrainRate(this.concurrency);
     this.#deadlines = new Deadlines(inbox.clock, inbox.now, this.#due, this.#step);
-    this.#paceAlarm = new Alarm(inbox.clock, () => {
+    this.#paceTimer = new Timer(inbox.clock, () => {
       this.#fill(true);
     });
     this.#applyLimits();
@@ -189,10 +189,10 @@ export class RunningHandlers implements DrainReading {
 
   stop(): void {
     this.#deadlines.stop();
-    this.#paceAlarm.clear();
+    this.#paceTimer.clear();
   }
 
-  #fill(isPaced = this.#paceAlarm.isSet): void {
+  #fill(isPaced = this.#paceTimer.isSet): void {
     for (let next = this.#waiting[0]; next !== undefined; next = this.#waiting[0]) {
       if (this.#active >= this.concurrency) break;
       if (next.state !== 'waiting') {
@@ -203,7 +203,7 @@ export class RunningHandlers implements DrainReading {
       const nowMs = this.#inbox.now();
       const delayMs = this.#pacer?.delayMs(nowMs) ?? 0;
       if (delayMs > 0) {
-        this.#paceAlarm.set(nowMs, delayMs);
+        this.#paceTimer.set(nowMs, delayMs);
         break;
       }
       this.#waiting.shift();
@@ -230,7 +230,7 @@ export class RunningHandlers implements DrainReading {
     if (rate === this.#pacer?.rate) return;
     this.#pacer = rate === undefined ? null : new Pacer(rate, this.#pacer);
     this.#drain.cap = rate ?? Infinity;
-    this.#paceAlarm.clear();
+    this.#paceTimer.clear();
   }
 
   readonly #due = (run: HandlerRun, nowMs: number): void => {

@@ -8,7 +8,6 @@ import { read } from './messages.ts';
 import { writeRefusal } from './refuse.ts';
 import { Responses } from './responses.ts';
 
-
 /** A request that may run, its refusal, or null if its sender has gone or has been answered. */
 export type Verdict = Handling | Refusal | null;
 

@@ -1,4 +1,4 @@
-import { Alarm as Timer, type Clock } from '@webhook-backpressure/base';
+import { Timer, type Clock } from '@webhook-backpressure/base';
 import type { AlarmEvent } from '@webhook-backpressure/core';
 import { BusiestNames } from '../windows/busiest-names.ts';
 import { SliceClock } from '../windows/slice-clock.ts';

@@ -1,5 +1,5 @@
 import { callObserver } from '@webhook-backpressure/inbox/store';
-import { Alarm, type Clock, monotonic } from '@webhook-backpressure/base';
+import { Timer, type Clock, monotonic } from '@webhook-backpressure/base';
 import {
   LINES,
   OUTBOX_LINES,
@@ -78,7 +78,7 @@ export class EventLog {
   readonly #lines: ReadonlyMap<string, LineRule>;
   readonly #sumRules: ReadonlyMap<string, SumRule>;
   readonly #now: () => number;
-  readonly #alarm: Alarm;
+  readonly #alarm: Timer;
   readonly #sums = new Map<string, EventSum>();
   /** By kind of line. A Map keeps the order in which they were last set. */
   readonly #held = new Map<string, Held>();
@@ -91,7 +91,7 @@ export class EventLog {
     this.#lines = new Map(Object.entries(isSender ? OUTBOX_LINES : LINES));
     this.#sumRules = new Map(Object.entries(isSender ? OUTBOX_SUMS : SUMS));
     this.#now = monotonic(settings.clock);
-    this.#alarm = new Alarm(settings.clock, () => {
+    this.#alarm = new Timer(settings.clock, () => {
       this.flush();
     });
   }

@@ -1,4 +1,4 @@
-import { Alarm as Timer, type Clock } from '@webhook-backpressure/base';
+import { Timer, type Clock } from '@webhook-backpressure/base';
 import type { OutboxAlarmSettings } from '../alarms/alarm-options.ts';
 import type { EndpointReading } from '../alarms/alarm-rules.ts';
 import { AlarmWatch } from '../alarms/alarm-watch.ts';

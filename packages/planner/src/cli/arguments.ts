@@ -225,6 +225,6 @@ function parseInteger(option: string, text: string): number {
   return value;
 }
 
-export function wrong(option: string, rule: string, given: string): UsageError {
+function wrong(option: string, rule: string, given: string): UsageError {
   return new UsageError(`${option} must be ${rule}, but was ${JSON.stringify(given)}.`);
 }

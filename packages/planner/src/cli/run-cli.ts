@@ -88,7 +88,7 @@ const TEXT_WIDTH = 98;
 const WIDTH = Math.max(...OPTIONS.map(([name]) => name.length)) + 2;
 
 /** The text of `--help`. */
-export function help(): string {
+function help(): string {
   return `Simulates a burst of webhooks on the real queue: without the middleware, with its defaults, and with other options.
 Prints what each sender loses, and recommends options.
 
@@ -111,7 +111,7 @@ Exit code: 0 done, 1 failed, 2 wrong usage.`;
 const SILENT_MS = 1000;
 
 /** Reports the simulations of an answer that takes longer than a second. */
-export class Progress {
+class Progress {
   readonly #report: (text: string) => void;
   readonly #now: () => number;
   readonly #startedMs: number;

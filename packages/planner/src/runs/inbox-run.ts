@@ -50,7 +50,7 @@ function inboxOf(
 }
 
 /** The request of one attempt of delivery `i`, from the sender with this index. */
-export function requestOf(i: number, sender: number, { id, profile }: Delivery, atMs: number): InboxRequest {
+function requestOf(i: number, sender: number, { id, profile }: Delivery, atMs: number): InboxRequest {
   const idHeader = profile?.id ?? 'webhook-id';
   const headers = { [SENDER]: String(sender), [DELIVERY]: String(i), [SENT_AT]: String(atMs) };
   return {

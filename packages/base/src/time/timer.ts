@@ -4,7 +4,7 @@ import { holdTimer, type Clock } from './clock.ts';
 const LOST_MS = 100;
 
 /** One timer, set at most once at a time and replaced when it seems lost. */
-export class Alarm {
+export class Timer {
   readonly #clock: Clock;
   readonly #ring: (dueMs: number) => void;
   #handle: unknown;
@@ -12,13 +12,13 @@ export class Alarm {
   /** The time it was originally set for: unlike `#ringsAtMs`, not changed when a lost timer is replaced. */
   #dueMs = Infinity;
 
-  /** @param ring - called with the time the alarm was set for. */
+  /** @param ring - called with the time the timer was set for. */
   constructor(clock: Clock, ring: (dueMs: number) => void) {
     this.#clock = clock;
     this.#ring = ring;
   }
 
-  /** Rings in `ms`, unless the alarm is already set. */
+  /** Rings in `ms`, unless the timer is already set. */
   set(nowMs: number, ms: number): void {
     let delayMs = ms;
     let dueMs = nowMs + ms;
@@ -34,7 +34,7 @@ export class Alarm {
     this.#handle = this.#clock.setTimeout(this.#fire, delayMs);
   }
 
-  /** Keeps the process alive until the alarm rings, for a caller that waits for nothing else. */
+  /** Keeps the process alive until the timer rings, for a caller that waits for nothing else. */
   hold(): void {
     holdTimer(this.#handle);
   }
@@ -43,7 +43,7 @@ export class Alarm {
     return this.#ringsAtMs !== Infinity;
   }
 
-  /** How long the alarm is overdue, in milliseconds; 0 if it is not set. */
+  /** How long the timer is overdue, in milliseconds; 0 if it is not set. */
   lateMs(nowMs: number): number {
     return Math.max(0, nowMs - this.#dueMs);
   }
