@@ -13,8 +13,8 @@ import { entriesOf, publishedPackages, root } from './packages.js';
 /** For our own packages, which have the same version: nothing in them is public. */
 const OWN_ENTRIES = new Set(['./extend', './middleware', './parts', './store', './tool']);
 
-/** Its entry also has parts for our own packages, which need no documentation. */
-const MIXED_PACKAGE = 'fleet';
+/** Their entries also have parts for our own packages, which need no documentation. */
+const MIXED_PACKAGES = new Set(['fleet', 'observe']);
 const UNDOCUMENTED = {
   'ae-undocumented': { logLevel: ExtractorLogLevel.None },
   'ae-forgotten-export': { logLevel: ExtractorLogLevel.None },
@@ -60,7 +60,7 @@ for (const published of publishedPackages()) {
             default: { logLevel: ExtractorLogLevel.Error },
             // Everything exported is public; nothing is marked as alpha, beta or internal.
             'ae-missing-release-tag': { logLevel: ExtractorLogLevel.None },
-            ...(published.folder === MIXED_PACKAGE && UNDOCUMENTED),
+            ...(MIXED_PACKAGES.has(published.folder) && UNDOCUMENTED),
           },
           tsdocMessageReporting: {
             default: { logLevel: ExtractorLogLevel.Error },
