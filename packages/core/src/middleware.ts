@@ -1,3 +1,4 @@
+// For adapters of frameworks. `docs/support.md` says which names are public.
 export {
   type AdmissionControl,
   createAdmissionControl,

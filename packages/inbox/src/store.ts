@@ -1,3 +1,4 @@
+// For stores, and for what works from a store as an inbox does. Not public.
 export { deadLetters } from './admin/dead-letters.ts';
 export { Redriving } from './admin/redriving.ts';
 export { FinishedUsage } from './capacity/finished-usage.ts';

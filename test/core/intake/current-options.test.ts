@@ -82,7 +82,6 @@ describe('the options in a snapshot of an inbox', () => {
     maxDeadLetterAgeMs: null,
     keepCompletedMs: 0,
     maxKeptBytes: 1_073_741_824,
-    alarms: expect.objectContaining({ refusedRatio: 0.05 }) as unknown,
   };
 
   it('are complete, and survive JSON', () => {

@@ -29,7 +29,7 @@ describe('a process with nothing but an intake', () => {
 
   it('lives until a paced delivery has started', async () => {
     const program = `
-      const intake = createIntake({ drainRate: 10 });
+      const intake = createIntake({ maxStartsPerSecond: 10 });
       intake.admit();
       const next = await intake.admit().permit;
       console.log(next.admitted);
