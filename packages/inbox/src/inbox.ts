@@ -9,7 +9,7 @@ import type { InboxRequest } from './receive/inbox-request.ts';
 
 /** The state of an inbox at one moment: a copy that does not change. */
 export interface InboxSnapshot {
-  /** `both`: it receives and handles deliveries. `receiver`: without workers. `worker`: of {@link createWorker}. */
+  /** `both`: it receives and handles deliveries. `receiver`: without workers. `worker`: of `createWorker`. */
   readonly role: InboxRole;
   /** Whether the inbox is accepting, shedding, stalled, closing or closed. */
   readonly state: IntakeState;
