@@ -2,7 +2,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Http2ServerRequest } from 'node:http2';
 import type { Socket } from 'node:net';
 import { TimeLimit } from '@webhook-backpressure/base';
-import { read } from './messages.ts';
+import { completeOf, headersOf, responseSocketOf, versionOf } from './messages.ts';
 
 /** The part of a body that node may buffer before its delivery has a worker. The handler reads the rest. */
 const MAX_BYTES = 1024 * 1024;
@@ -24,9 +24,9 @@ export type BodyArrival = 'here' | 'late' | 'gone';
 
 /** Whether no more of the body will arrive, according to the headers and node's parser. */
 export function hasArrived(req: IncomingMessage): boolean {
-  if (read(req, 'complete')) return true;
-  if (read(req, 'httpVersionMajor') > 1) return isComplete(req);
-  const headers = read(req, 'headers');
+  if (completeOf(req)) return true;
+  if (versionOf(req) > 1) return isComplete(req);
+  const headers = headersOf(req);
   const length = headers['content-length'];
   return length === undefined ? headers['transfer-encoding'] === undefined : Number(length) === 0;
 }
@@ -146,7 +146,7 @@ const inLine = new WeakMap<Socket, Set<(isOpen: boolean) => void>>();
 
 /** Whether no other response has to be sent before this one. */
 export function isItsTurn(socket: Socket, res: ServerResponse): boolean {
-  if (read(res, 'socket') !== null) return true;
+  if (responseSocketOf(res) !== null) return true;
   // Node checks the same. On a host of functions the response has no connection, and nothing before it.
   return (socket as { _httpMessage?: unknown })._httpMessage == null;
 }

@@ -5,26 +5,47 @@ import type { RequestReader } from '@webhook-backpressure/core/middleware';
 const { process } = globalThis as { readonly process?: NodeJS.Process };
 const missesCaches = Number.parseInt(process?.versions.node ?? '24') < 24;
 
+type Read<T, K extends keyof T> = (message: T) => T[K];
+
 /**
  * Reads a property. Express sets the prototype of each request and each response, and up to Node 22 that gives each one
  * its own hidden class: a property that is read the usual way misses V8's inline caches and takes 0.3 µs. By
- * `Reflect.get`, which has no cache to miss, it takes 0.05 µs. From Node 24 on the usual way is the fastest one.
+ * `Reflect.get`, which has no cache to miss, it takes 0.05 µs. From Node 24 on the usual way is the fastest one, in a
+ * function for each property: one that is given the name costs a request 0.25 µs.
  */
-export function read<T extends object, K extends keyof T>(message: T, name: K): T[K] {
-  return missesCaches ? Reflect.get(message, name) : message[name];
+function reading<T extends object, K extends keyof T>(name: K, directly: Read<T, K>): Read<T, K> {
+  return missesCaches ? (message) => Reflect.get(message, name) : directly;
 }
+
+type Req<K extends keyof IncomingMessage> = Read<IncomingMessage, K>;
+type Res<K extends keyof ServerResponse> = Read<ServerResponse, K>;
+
+const methodOf: Req<'method'> = reading('method', (req) => req.method);
+export const headersOf: Req<'headers'> = reading('headers', (req) => req.headers);
+export const versionOf: Req<'httpVersionMajor'> = reading('httpVersionMajor', (req) => req.httpVersionMajor);
+export const completeOf: Req<'complete'> = reading('complete', (req) => req.complete);
+export const socketOf: Req<'socket'> = reading('socket', (req) => req.socket);
+export const responseSocketOf: Res<'socket'> = reading('socket', (res) => res.socket);
+export const statusOf: Res<'statusCode'> = reading('statusCode', (res) => res.statusCode);
+/** What `writableEnded` reports. */
+export const finishedOf: Res<'finished'> = reading('finished', (res) => res.writableEnded);
+
+const originalUrlOf: Read<{ originalUrl?: unknown }, 'originalUrl'> = reading(
+  'originalUrl',
+  (req) => req.originalUrl,
+);
 
 /** What `url` was before a router cut a prefix off it, as Express and its like keep it; undefined if none did. */
 export function originalUrl(request: IncomingMessage): string | undefined {
-  const original = read(request as { originalUrl?: unknown }, 'originalUrl');
+  const original = originalUrlOf(request as { originalUrl?: unknown });
   return typeof original === 'string' ? original : undefined;
 }
 
 /** How every server on node:http reads a request. */
 export const nodeReader: RequestReader<IncomingMessage> = {
-  method: (request) => read(request, 'method') ?? 'GET',
+  method: (request) => methodOf(request) ?? 'GET',
   identity: (request) => request,
-  headers: (request) => read(request, 'headers'),
+  headers: headersOf,
   warn: (code, message) => {
     process?.emitWarning(message, { type: 'WebhookBackpressureWarning', code });
   },

@@ -4,7 +4,7 @@ import type { Socket } from 'node:net';
 import { type AdmissionControl, bodyTimedOut, type Handling } from '@webhook-backpressure/core/middleware';
 import type { Delivery, Refusal } from '@webhook-backpressure/core';
 import { BodyArrivals, endOfTurn, hasArrived, isItsTurn, itsTurn } from './arrival.ts';
-import { read } from './messages.ts';
+import { finishedOf, socketOf, versionOf } from './messages.ts';
 import { writeRefusal } from './refuse.ts';
 import { Responses } from './responses.ts';
 
@@ -47,7 +47,7 @@ export class RequestAdmission<R> {
     res: ServerResponse,
     askForBody?: () => void,
   ): Verdict | Promise<Verdict> {
-    const socket = read(req, 'socket');
+    const socket = socketOf(req);
     if (isGone(socket, req, res)) return null;
     const delivery = this.#control.read(request);
     if (this.#checksLeft > 0) {
@@ -147,8 +147,8 @@ const ANSWERS: Answers = {
 
 /** Whether the connection has closed, the response has ended, or the sender has reset the HTTP/2 stream. */
 function isGone(socket: Socket, req: IncomingMessage, res: ServerResponse): boolean {
-  if (socket.destroyed || read(res, 'writableEnded')) return true;
-  if (read(req, 'httpVersionMajor') === 1) return false;
+  if (socket.destroyed || finishedOf(res)) return true;
+  if (versionOf(req) === 1) return false;
   const { stream } = req as unknown as Partial<Http2ServerRequest>;
   return stream !== undefined && (stream.aborted || stream.destroyed || stream.rstCode !== 0);
 }

@@ -3,7 +3,7 @@ import type { Http2ServerResponse } from 'node:http2';
 import type { Socket } from 'node:net';
 import { boundToThisContext, TimeLimit } from '@webhook-backpressure/base';
 import type { Handling } from '@webhook-backpressure/core/middleware';
-import { read } from './messages.ts';
+import { finishedOf, responseSocketOf, socketOf, statusOf, versionOf } from './messages.ts';
 
 const SWEEP_MS = 1000;
 /** An answer of which the reader takes nothing for this long is cut off. */
@@ -52,7 +52,7 @@ export class Responses {
     this.#first = open;
     this.#timer ??= this.#every(this.#sweep);
     // Later the request may have none: undici removes it from a request that it has sent on as a body.
-    const socket = read(req, 'socket');
+    const socket = socketOf(req);
     // `close` is emitted once, so `once` would only cost two more objects.
     res.on('close', () => {
       if (open.previous === null) this.#first = open.next;
@@ -60,8 +60,8 @@ export class Responses {
       if (open.next !== null) open.next.previous = open.previous;
 
       if (isCutOff(socket, req, res)) handling.cutOff();
-      else handling.endResponse(read(res, 'statusCode') >= 500 ? 'failure' : 'success');
-      const isFinished = read(res, 'writableEnded');
+      else handling.endResponse(statusOf(res) >= 500 ? 'failure' : 'success');
+      const isFinished = finishedOf(res);
       if (isFinished && !handling.isFollowed) handling.endHandler();
       // A handler that destroys its response has ended: the promise of Koa 3 never settles then.
       else if (isDestroyed(res)) handling.endHandler();
@@ -115,14 +115,14 @@ function isDestroyed(res: ServerResponse): boolean {
 
 /** Whether the response closed before all of it was on its way. */
 function isCutOff(socket: Socket, req: IncomingMessage, res: ServerResponse): boolean {
-  if (read(req, 'httpVersionMajor') > 1) {
+  if (versionOf(req) > 1) {
     const { stream } = res as unknown as Http2ServerResponse;
     return stream.aborted || stream.rstCode !== 0 || !stream.writableFinished;
   }
   // Node detaches the socket from a response that has been sent before it closes. It also does so after a failed last
   // write, since the callback is called all the same.
-  const own = read(res, 'socket');
+  const own = responseSocketOf(res);
   // A response without a connection, such as one of `inject()` of Fastify, writes to a stream that stays attached.
-  if (own !== null && own !== socket) return !read(res, 'writableEnded');
+  if (own !== null && own !== socket) return !finishedOf(res);
   return own !== null || (socket.destroyed && socket.errored !== null);
 }
