@@ -10,16 +10,15 @@ beforeEach(() => {
 afterEach(() => threads.dispose());
 
 const limits = { limits: ROOMY, nowMs: START };
-const large = (id: string, bytes = 100_000): Put & { isBodyGiven: true } => ({
+const large = (id: string, bytes = 100_000): Put => ({
   delivery: delivery(id, { rawBody: new Uint8Array(bytes).fill(7) }),
   isOverflow: false,
-  isBodyGiven: true,
 });
 
 describe('a body', () => {
   it('stays with the caller, and arrives with its own memory', async () => {
     const store = await threads.opened();
-    const batch = [large('a'), { ...large('b'), isBodyGiven: false }];
+    const batch = [large('a'), large('b')];
     expect(await store.put(batch, limits)).toEqual(['stored', 'stored']);
     expect(batch.map(({ delivery: { rawBody } }) => rawBody.byteLength)).toEqual([100_000, 100_000]);
     for (const { rawBody } of await claim(store, 2)) {
@@ -47,7 +46,6 @@ describe('a body', () => {
       [part, small].map((rawBody, at) => ({
         delivery: delivery(String(at), { rawBody }),
         isOverflow: false,
-        isBodyGiven: true,
       })),
       limits,
     );

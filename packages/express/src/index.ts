@@ -21,7 +21,7 @@ declare global {
   }
 }
 
-/** The options of {@link webhookBackpressure}. A `handler` is given the refusal, the request, the response and next. */
+/** The options of {@link webhookBackpressure}. `onRefused` is given the refusal, the request, the response and next. */
 export type WebhookBackpressureOptions = MiddlewareOptions<
   Request,
   [req: Request, res: Response, next: NextFunction]

@@ -12,7 +12,7 @@ import { followHandlers } from './follow-handlers.ts';
 import { gate, sendAnswer } from './gate.ts';
 
 /**
- * The options of {@link webhookBackpressure}. A `handler` receives the refusal, the request and the reply. What it
+ * The options of {@link webhookBackpressure}. `onRefused` receives the refusal, the request and the reply. What it
  * returns is sent, as from the handler of a route.
  */
 export type WebhookBackpressureOptions = MiddlewareOptions<

@@ -13,7 +13,7 @@ declare module 'hono' {
   }
 }
 
-/** Options of {@link webhookBackpressure}. `handler` receives the refusal, the context and `next`. */
+/** Options of {@link webhookBackpressure}. `onRefused` receives the refusal, the context and `next`. */
 export type WebhookBackpressureOptions = MiddlewareOptions<Context, [c: Context, next: Next]>;
 
 /**

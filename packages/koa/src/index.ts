@@ -18,7 +18,7 @@ declare module 'koa' {
   }
 }
 
-/** The options of {@link webhookBackpressure}. A `handler` is given the refusal, the context and next. */
+/** The options of {@link webhookBackpressure}. `onRefused` is given the refusal, the context and next. */
 export type WebhookBackpressureOptions = MiddlewareOptions<Context, [ctx: Context, next: Next]>;
 
 /**

@@ -19,7 +19,7 @@ declare module 'node:http' {
 /** Any function that answers requests: your own, an Express app, or `app.callback()` of Koa. */
 export type RequestListener = (req: IncomingMessage, res: ServerResponse) => unknown;
 
-/** The options of {@link withBackpressure}. A `handler` receives the refusal, the request and the response. */
+/** The options of {@link withBackpressure}. `onRefused` receives the refusal, the request and the response. */
 export type WithBackpressureOptions = MiddlewareOptions<
   IncomingMessage,
   [req: IncomingMessage, res: ServerResponse]

@@ -6,7 +6,7 @@ import { noteBackpressure, enclosingDelivery, handleInside } from './request/enc
 import { checkHandler, requestOf, type RequestSource } from './request/request-of.ts';
 import { followResponse, withHeaders } from './response/follow-response.ts';
 
-/** Options of {@link withBackpressure}. `handler` receives the refusal and the arguments of the wrapped handler. */
+/** Options of {@link withBackpressure}. `onRefused` receives the refusal and the arguments of the wrapped handler. */
 export type WithBackpressureOptions<A extends readonly unknown[] = readonly [Request]> = MiddlewareOptions<
   Request,
   A

@@ -4,7 +4,7 @@ import type { Clock } from '@webhook-backpressure/base';
 /** What an observation reads in an intake or inbox beside its events, and how it reports alarms. */
 export interface ObserveHandle {
   readonly kind: 'intake' | 'inbox';
-  /** Whether what is refused is only reported. */
+  /** Whether refusals are only reported. */
   readonly isDryRun: boolean;
   readonly clock: Clock;
   /** The monotonic time of the source, in milliseconds. */

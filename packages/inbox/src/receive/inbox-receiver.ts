@@ -42,8 +42,6 @@ export class InboxReceiver {
   readonly #handshakes = new Handshakes();
   readonly #startQueue = new StartQueue();
   readonly #puts: GroupCommit<Put, PutResult>;
-  /** Callbacks that get the body may keep it, so its memory is not given to the store. */
-  readonly #isBodyShared: boolean;
 
   /** @param stored - called after a delivery was stored. */
   constructor(inbox: InboxState, options: ReceivingOptions, admission: InboxAdmission, stored: () => void) {
@@ -61,9 +59,6 @@ export class InboxReceiver {
       },
     );
     this.#deadlines = new Deadlines<IncomingDelivery>(clock, now, this.#expire, () => undefined);
-    const { verify, handshake, id, keyGenerator } = options;
-    this.#isBodyShared =
-      verify !== false || handshake !== undefined || id !== undefined || keyGenerator !== undefined;
     this.#puts = new GroupCommit(
       (batch) => {
         const { capacity, maxBytes, maxDeadLetters, maxDeadLetterBytes } = inbox.settings;
@@ -193,11 +188,9 @@ export class InboxReceiver {
     const refusal = this.#admission.refusalOf(delivery, key, true);
     if (refusal !== undefined) return refusal;
     const isOverflow = settings.overflow === 'dead-letter' && this.#admission.isOverflow(delivery, key);
-    // No callback has seen the encrypted bytes.
-    const isBodyGiven = stored.sealedBy !== undefined || !this.#isBodyShared;
     const bytes = storedBytes(stored);
     const counted = isOverflow ? undefined : level.begin({ key, bytes });
-    const result = await this.#put({ delivery: stored, isOverflow, isBodyGiven }, incoming, counted);
+    const result = await this.#put({ delivery: stored, isOverflow }, incoming, counted);
     if (result === 'failed') return this.#refuse('pressure', delivery);
     if (result === 'full') return this.#refuse('full', delivery);
     const isNew = result === 'stored';

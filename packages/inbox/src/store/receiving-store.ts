@@ -7,11 +7,6 @@ export interface Put {
   readonly delivery: StoredDelivery;
   /** Whether it goes straight to the dead-letter queue, as `overflow`. */
   readonly isOverflow: boolean;
-  /**
-   * Whether the store may take over the memory of the body because nothing else reads it any more. When the call fails,
-   * the same object can be put again. Default false: the bytes stay as they are.
-   */
-  readonly isBodyGiven?: boolean | undefined;
 }
 
 /**

@@ -192,7 +192,7 @@ export class Outbox {
     const { sendingHealth, level } = this.#context;
     let isStored = false;
     try {
-      const put: Put = { delivery, isOverflow: false, isBodyGiven: true };
+      const put: Put = { delivery, isOverflow: false };
       const result = await this.#puts.add(put, delivery.rawBody.byteLength);
       if (!RESULTS.has(result)) throw new Error(`The store returned ${show(result)} for a put.`);
       sendingHealth.worked();

@@ -328,7 +328,7 @@ function listed<T extends StoredDelivery>({ rawBody, ...rest }: T): Omit<T, 'raw
   return { ...rest, bodyBytes: rawBody.byteLength };
 }
 
-/** With bytes of its own: those that a caller overwrites must not reach the next one. */
+/** With its own bytes: those that a caller overwrites must not reach the next one. */
 function copied<T extends StoredDelivery>(one: T): T {
   return { ...one, rawBody: new Uint8Array(one.rawBody) };
 }
