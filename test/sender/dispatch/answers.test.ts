@@ -85,6 +85,15 @@ describe('after an answer', () => {
     expect(bed.requests.length).toBeGreaterThanOrEqual(3);
   });
 
+  it('probes an endpoint that answers nothing but 5xx, whatever Retry-After says, and disables it', async () => {
+    const retry = { attempts: 1000, maxAgeMs: 30 * 86_400_000 };
+    const bed = new SenderBed(status(500, { 'retry-after': '1' }), { retry, disableAfterMs: 2 * 86_400_000 });
+    for (let n = 0; n < 20; n += 1) await bed.send(String(n));
+    for (let hour = 0; hour < 50; hour += 1) await bed.run(3_600_000, 60_000);
+    expect(bed.sender.snapshot()).toMatchObject({ depth: 0, deadLetters: 20, totals: { disabled: 1 } });
+    expect(bed.requests.length).toBeLessThan(600);
+  });
+
   it('gives an event up that has failed for too long, before its last attempt', async () => {
     const retry = { attempts: 1000, firstDelayMs: 600_000, maxDelayMs: 600_000, maxAgeMs: 3_600_000 };
     const bed = new SenderBed(status(408), { retry });

@@ -150,29 +150,34 @@ describe('events that are claimed', () => {
   });
 
   it('are sent up to the in-flight limit, also if it was lowered during the claim', async () => {
-    const of = new ClaimBed(() => new Response(null, { status: 429, headers: { 'retry-after': '0' } }));
+    const of: ClaimBed = new ClaimBed(
+      async () => {
+        await of.bed.later(10);
+        return new Response(null, { status: 204 });
+      },
+      { maxInFlight: 20 },
+    );
     const { bed } = of;
-    await of.sendAll(0, 1);
-    await bed.settle();
-    expect(bed.sender.endpoints.get('a')).toMatchObject({ maxInFlight: 8 });
-    // The second refusal halves the limit.
-    let isFirst = true;
-    bed.answer = async () => {
-      const isRefused = isFirst;
-      isFirst = false;
-      await bed.later(isRefused ? 1000 : 60_000);
-      return new Response(null, { status: isRefused ? 429 : 204, headers: { 'retry-after': '0' } });
-    };
-    await bed.run(100);
-    await of.sendAll(1, 4);
-    await bed.run(100);
-    expect(bed.inFlight).toBe(4);
-    await of.claiming(4, 8);
+    await Promise.all(Array.from({ length: 60 }, (_, n) => bed.send(`first${String(n)}`)));
     await bed.run(1000);
-    expect(bed.sender.endpoints.get('a')).toMatchObject({ maxInFlight: 4, inFlight: 3 });
+    expect(bed.sender.endpoints.get('a')).toMatchObject({ maxInFlight: 20 });
+    // Five failures in a row begin the slow start again.
+    let failures = 5;
+    bed.answer = async () => {
+      const status = failures > 0 ? 408 : 204;
+      failures -= 1;
+      await bed.later(status === 408 ? 1000 : 60_000);
+      return new Response(null, { status });
+    };
+    await of.sendAll(0, 12);
+    await bed.run(100);
+    expect(bed.inFlight).toBe(12);
+    await of.claiming(12, 20);
+    await bed.run(1000);
+    expect(bed.sender.endpoints.get('a')).toMatchObject({ maxInFlight: 8, inFlight: 7 });
     await of.claimed();
     await bed.run(1000);
-    expect(bed.inFlight).toBe(4);
+    expect(bed.inFlight).toBe(8);
   });
 
   it('are sent later in the same batch, under the same id, when its repetition is not started', async () => {

@@ -68,6 +68,15 @@ describe('the breaker', () => {
     expect(health.probeAtMs).toBeLessThan(Infinity);
   });
 
+  it('counts requests that were refused together as one failure', () => {
+    const health = breaker();
+    for (let round = 0; round < 4; round += 1)
+      for (let i = 0; i < 8; i += 1) health.refused(1000 * round + i, 0, 1000 * round + 100 + i);
+    expect(health.isFailing).toBe(false);
+    health.refused(4000, 0, 4100);
+    expect(health.isFailing).toBe(true);
+  });
+
   it('closes with any answer', () => {
     const health = breaker();
     open(health);

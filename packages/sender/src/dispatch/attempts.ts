@@ -95,6 +95,7 @@ export class Attempts {
     const attempt = new Attempt(destination, learned, parcel, nowMs, this.#deadlines.livedMs(nowMs));
     this.running.add(attempt);
     learned.health.started();
+    learned.pace.started(nowMs);
     learned.audit.started(learned.pace.limit, destination.inFlight, nowMs);
     report.totals.attempts += 1;
     if (parcel.claims.length > 1) report.totals.batches += 1;

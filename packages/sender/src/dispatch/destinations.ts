@@ -179,7 +179,7 @@ export class Destinations {
     if (learned !== undefined) {
       learned.settings = settings;
       learned.limit = limit;
-      learned.pace.set(limit, settings.maxInFlight, nowMs);
+      learned.pace.set(limit, settings.maxInFlight);
       // A higher rate may allow a start earlier.
       destination.tokenAtMs = 0;
       return learned;

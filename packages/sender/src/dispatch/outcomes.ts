@@ -62,9 +62,13 @@ export class Outcomes implements AttemptEnds {
     const { outcome } = judgment;
     const { kind } = outcome;
     const tookMs = now() - startedAtMs;
+    const status = answer instanceof RequestFailure ? undefined : answer.status;
+    // A Retry-After does not make an endpoint work that answers nothing but 5xx.
+    const isRefused = kind === 'limited' && status !== undefined && status >= 500;
     // The endpoint began to fail while the request was in flight: the event is not the reason.
-    const isCounted = kind !== 'down' || isProbe || !learned.health.isFailing;
-    this.#learn(attempt, judgment);
+    const isCounted =
+      kind === 'limited' ? isRefused && isProbe : kind !== 'down' || isProbe || !learned.health.isFailing;
+    this.#learn(attempt, judgment, isRefused);
     if (judgment.isClamped) report.totals.clampedRetryAfter += 1;
     if (answer instanceof RequestFailure && answer.kind === 'timeout') report.totals.timedOut += 1;
     if (kind !== 'delivered') {
@@ -72,7 +76,6 @@ export class Outcomes implements AttemptEnds {
       report.totals[how] += 1;
       report.monitor?.ended(destination.id, how, tookMs, now());
     }
-    const status = answer instanceof RequestFailure ? undefined : answer.status;
     let delayMs = 0;
     if (kind === 'limited' && (outcome.waitMs !== undefined || status === 429))
       delayMs = namedDelayMs(outcome.waitMs ?? UNNAMED_WAIT_MS, random);
@@ -109,7 +112,7 @@ export class Outcomes implements AttemptEnds {
   }
 
   /** Passes the result on to the limits and the health of the endpoint, and reports how they have changed. */
-  #learn(attempt: Attempt, { outcome, hints, error }: Judgment): void {
+  #learn(attempt: Attempt, { outcome, hints, error }: Judgment, isRefused: boolean): void {
     const { now, buckets, report } = this.#context;
     const { destination, learned, livedMs, startedAtMs, parcel } = attempt;
     const { pace, health } = learned;
@@ -123,6 +126,7 @@ export class Outcomes implements AttemptEnds {
     else if (outcome.kind === 'limited') pace.limited(startedAtMs, outcome.waitMs, hints, nowMs);
     else pace.failed(startedAtMs, hints, nowMs);
     if (outcome.kind === 'down') health.failed(startedAtMs, this.#ageMs(parcel.claims[0]), nowMs);
+    else if (isRefused) health.refused(startedAtMs, this.#ageMs(parcel.claims[0]), nowMs);
     else health.answered();
     learned.lastError = outcome.kind === 'delivered' ? undefined : error;
 
@@ -177,7 +181,7 @@ export class Outcomes implements AttemptEnds {
     const { retry } = this.#context.settings;
     const isDisabled = this.#stops.reasonOf(ref.key) !== undefined;
     const isTooOld = this.#ageMs(claim) >= retry.maxAgeMs;
-    if (outcome.kind === 'limited')
+    if (outcome.kind === 'limited' && !isCounted)
       return isDisabled || isTooOld ? this.#last(claim, error) : { as: 'released', retryInMs: delayMs };
     if (isDisabled && outcome.kind !== 'delivered') return this.#last(claim, error);
     if (!isCounted) return { as: 'released', retryInMs: 0 };

@@ -27,6 +27,7 @@ export class Breaker {
   readonly #options: BreakerOptions;
   #failures = 0;
   #openedAtMs = 0;
+  #refusedAtMs = -Infinity;
   #probes = 0;
   /** Since when nothing but failures is known. */
   #failingSinceMs = Infinity;
@@ -73,6 +74,16 @@ export class Breaker {
       this.#probes += 1;
       this.#delayProbe(nowMs);
     }
+  }
+
+  /**
+   * It answered 5xx with a Retry-After: overloaded, or down behind a proxy that names a time. The requests that were in
+   * flight together are refused for the same reason, so they are one failure.
+   */
+  refused(startedAtMs: number, ageMs: number, nowMs: number): void {
+    if (startedAtMs <= this.#refusedAtMs) return;
+    this.#refusedAtMs = nowMs;
+    this.failed(startedAtMs, ageMs, nowMs);
   }
 
   /** The attempt ended without a request: it says nothing about the endpoint. */

@@ -96,12 +96,6 @@ export class InFlightCap {
     this.value += 1;
   }
 
-  /** After a refusal. */
-  halve(nowMs: number): void {
-    this.value = Math.max(1, this.value >> 1);
-    this.#restart(nowMs);
-  }
-
   /** The endpoint was down: its learned figures may be outdated. */
   startSlowly(nowMs: number): void {
     this.value = Math.min(this.value, FIRST_CAP);

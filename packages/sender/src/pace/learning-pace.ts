@@ -2,10 +2,9 @@ import type { BucketLimit } from '@webhook-backpressure/fleet';
 import type { RateHints } from '../answers/rate-hints.ts';
 import { perSecondOf } from '../options/rates.ts';
 import { InFlightCap } from './in-flight-cap.ts';
+import { LearnedRate } from './learned-rate.ts';
 
-/** Successes at the present limits after which they are raised. */
-const STREAK = 20;
-/** A refusal without a time pauses the endpoint so long; each further one in the same window twice as long. */
+/** A refusal without a time pauses the endpoint so long; each further one without a success between twice as long. */
 const FIRST_PAUSE_MS = 1000;
 const MAX_PAUSE_MS = 60_000;
 /** After so many failures in a row, the endpoint counts as unknown again. */
@@ -16,41 +15,31 @@ const FAILURES = 5;
  * the request was started; it tells a refusal under the present limits from one of a request that was in flight when they
  * were lowered.
  *
- * A refusal pauses the endpoint until the earliest time that it named, and halves the rate. Requests that were in flight
- * then are refused for the same reason, so only a request that was started after the last cut can cause another: one cut
- * per round trip, however many refusals it brings. Another cut before a streak of 20 successes has shown that the limits
- * fit halves the in-flight cap as well. Each streak raises the rate by a tenth of the set one, and the cap by one.
- *
- * The cap begins small and grows by one for each success until the first refusal: see {@link InFlightCap}. After a refusal
- * only streaks raise it, so that the sender does not return to where it was refused within a few round trips.
+ * A refusal pauses the endpoint until the latest time that any answer named. Requests that were in flight then are refused
+ * for the same reason, so only a request that was started after the last refusal can move the rate again: see
+ * {@link LearnedRate}. Refusals leave the in-flight cap as it is: answers that become slower lower it, see
+ * {@link InFlightCap}, and a cap that was halved by refusals kept a receiver with slow answers at a quarter of its rate.
  */
 export class LearningPace {
-  readonly #share: RateShare;
+  readonly #rate: LearnedRate;
   readonly #cap: InFlightCap;
   readonly #use: RecentUse = new RecentUse();
   readonly #announced: AnnouncedLimit = new AnnouncedLimit();
   #askedUntilMs = 0;
-  /** Requests that were started before belong to the last cut. */
-  #cutAtMs = -Infinity;
-  /** Cuts since the last streak. */
-  #cuts = 0;
-  /** Successes count towards a streak if they were started after the last change of a limit. */
-  #streakFromMs = -Infinity;
-  #streak = 0;
-  /** The cap before the first cut, while the limits are lower than then; else 0. */
-  #capBefore = 0;
-  /** The slow start is over: from the first refusal until the endpoint counts as unknown again. */
-  #isRefused = false;
+  /** Requests that were started before belong to the last refusal. */
+  #refusedAtMs = -Infinity;
+  /** Refusals since the last success. */
+  #refusals = 0;
   #failures = 0;
 
   constructor(limit: BucketLimit, maxInFlight: number) {
-    this.#share = new RateShare(limit);
+    this.#rate = new LearnedRate(limit);
     this.#cap = new InFlightCap(maxInFlight);
   }
 
   /** The present limit: the set one, or a lower one after refusals or a small announced remainder. */
   get limit(): BucketLimit {
-    return this.#announced.limit ?? this.#share.limit;
+    return this.#announced.limit ?? this.#rate.limit;
   }
 
   /** The present limit of requests in flight. */
@@ -68,9 +57,9 @@ export class LearningPace {
     return this.#askedUntilMs >= this.#announced.waitUntilMs ? 'retry-after' : 'rate-limit';
   }
 
-  /** Whether the limits are lower than set because of refusals. */
+  /** Whether the rate is lower than set because of refusals. */
   get isSlowed(): boolean {
-    return this.#capBefore > 0;
+    return !this.#rate.isWhole;
   }
 
   /** Drops announcements of an endpoint for a time that is over. Called before the limits are read. */
@@ -80,10 +69,13 @@ export class LearningPace {
   }
 
   /** The endpoint's settings have changed. */
-  set(limit: BucketLimit, maxInFlight: number, nowMs: number): void {
-    this.#share.set(limit);
+  set(limit: BucketLimit, maxInFlight: number): void {
+    this.#rate.set(limit);
     this.#cap.setMax(maxInFlight);
-    this.#beginStreak(nowMs);
+  }
+
+  started(nowMs: number): void {
+    this.#rate.started(nowMs);
   }
 
   /**
@@ -99,13 +91,13 @@ export class LearningPace {
     nowMs: number,
   ): void {
     this.#failures = 0;
+    if (startedAtMs > this.#refusedAtMs) this.#refusals = 0;
     this.#heed(startedAtMs, hints, nowMs);
+    this.#rate.succeeded(startedAtMs);
     const cap = this.#cap;
     cap.note(startedAtMs, tookMs, hints, nowMs);
-    if (this.#isRefused) {
-      if (startedAtMs >= this.#streakFromMs && (this.#streak += 1) >= STREAK) this.#raise(nowMs);
-      // A cap that is not used has not been tried.
-    } else if (2 * this.#use.note(startedAtMs, inFlight, nowMs) >= cap.value && cap.mayGrow) cap.grow();
+    // A cap that is not used has not been tried.
+    if (2 * this.#use.note(startedAtMs, inFlight, nowMs) >= cap.value && cap.mayGrow) cap.grow();
   }
 
   /** @param waitMs - the wait that the endpoint named; undefined if it named none. */
@@ -117,111 +109,33 @@ export class LearningPace {
   ): void {
     this.#failures = 0;
     this.#heed(startedAtMs, hints, nowMs);
-    if (startedAtMs > this.#cutAtMs) {
-      this.#cut(nowMs);
-      this.#askedUntilMs = nowMs + (waitMs ?? this.#ownPauseMs());
-    } else if (waitMs !== undefined) {
-      const untilMs = nowMs + waitMs;
-      this.#askedUntilMs = this.#askedUntilMs > nowMs ? Math.min(this.#askedUntilMs, untilMs) : untilMs;
-    }
+    if (startedAtMs > this.#refusedAtMs) {
+      this.#refusedAtMs = nowMs;
+      this.#refusals += 1;
+      const pauseMs = waitMs ?? this.#ownPauseMs();
+      this.#rate.refused(pauseMs, nowMs);
+      this.#pause(nowMs + pauseMs);
+    } else if (waitMs !== undefined) this.#pause(nowMs + waitMs);
   }
 
   /** The attempt ended otherwise. */
   failed(startedAtMs: number, hints: RateHints | undefined, nowMs: number): void {
     this.#heed(startedAtMs, hints, nowMs);
     this.#failures += 1;
-    if (this.#failures !== FAILURES) return;
-    this.#cap.startSlowly(nowMs);
-    this.#isRefused = false;
+    if (this.#failures === FAILURES) this.#cap.startSlowly(nowMs);
   }
 
-  #cut(nowMs: number): void {
-    this.#cutAtMs = nowMs;
-    this.#cuts += 1;
-    this.#isRefused = true;
-    if (this.#capBefore === 0) this.#capBefore = this.#cap.value;
-    this.#share.halve();
-    if (this.#cuts > 1) this.#cap.halve(nowMs);
-    this.#beginStreak(nowMs);
-  }
-
-  #raise(nowMs: number): void {
-    this.#cuts = 0;
-    this.#share.raise();
-    if (this.#cap.mayGrow) this.#cap.grow();
-    // A cap that slow answers keep low is not low because of refusals.
-    if (this.#share.isWhole && (this.#cap.value >= this.#capBefore || !this.#cap.mayGrow))
-      this.#capBefore = 0;
-    this.#beginStreak(nowMs);
-  }
-
-  #beginStreak(nowMs: number): void {
-    this.#streak = 0;
-    this.#streakFromMs = nowMs;
+  #pause(untilMs: number): void {
+    this.#askedUntilMs = Math.max(this.#askedUntilMs, untilMs);
   }
 
   #ownPauseMs(): number {
-    return Math.min(MAX_PAUSE_MS, FIRST_PAUSE_MS * 2 ** (this.#cuts - 1));
+    return Math.min(MAX_PAUSE_MS, FIRST_PAUSE_MS * 2 ** (this.#refusals - 1));
   }
 
   #heed(startedAtMs: number, hints: RateHints | undefined, nowMs: number): void {
-    if (hints !== undefined) this.#announced.note(startedAtMs, hints, this.#share.limit, nowMs);
+    if (hints !== undefined) this.#announced.note(startedAtMs, hints, this.#rate.limit, nowMs);
   }
-}
-
-/** Shares are kept in thousandths, so that ten steps up are exact. */
-const WHOLE = 1000;
-const STEP = 100;
-/** Small amounts are given in a longer period, because tokens are integers. */
-const SMALL_AMOUNT = 100;
-const FINER = 20;
-/** No refusal lowers a rate below one request per second. */
-const MIN_PER_SECOND = 1;
-
-/** The share of the set rate that is used: halved by refusals, raised by a tenth of the set rate by clean streaks. */
-export class RateShare {
-  limit: BucketLimit;
-  #set: BucketLimit;
-  #thousandths = WHOLE;
-
-  constructor(set: BucketLimit) {
-    this.limit = this.#set = set;
-  }
-
-  get isWhole(): boolean {
-    return this.#thousandths >= WHOLE;
-  }
-
-  set(limit: BucketLimit): void {
-    this.#set = limit;
-    this.#apply(this.#thousandths);
-  }
-
-  halve(): void {
-    this.#apply(this.#thousandths / 2);
-  }
-
-  raise(): void {
-    this.#apply(this.#thousandths + STEP);
-  }
-
-  #apply(thousandths: number): void {
-    const least = (WHOLE * MIN_PER_SECOND) / perSecondOf(this.#set);
-    this.#thousandths = Math.min(WHOLE, Math.max(thousandths, least));
-    this.limit = this.isWhole ? this.#set : shareOf(this.#set, this.#thousandths);
-  }
-}
-
-/** Bursts are lowered as well: after a pause the tokens that were saved would leave at the rate that was refused. */
-function shareOf({ amount, periodMs, burst }: BucketLimit, thousandths: number): BucketLimit {
-  // A rate such as 1 in 10 ms has no lower one in that period.
-  const enough = Math.ceil((FINER * WHOLE) / (amount * thousandths));
-  const finer = Math.max(enough, amount < SMALL_AMOUNT ? FINER : 1);
-  return {
-    amount: Math.max(1, Math.round((amount * finer * thousandths) / WHOLE)),
-    periodMs: periodMs * finer,
-    burst: Math.max(1, Math.floor((burst * thousandths) / WHOLE)),
-  };
 }
 
 /**
