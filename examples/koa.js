@@ -8,12 +8,9 @@ import { register } from 'prom-client';
 
 const { PORT = '3000', PAGE_PASSWORD = '' } = process.env;
 const app = new Koa();
-const backpressure = webhookBackpressure();
-// Without a router. With one: router.post('/webhooks', backpressure, …).
-app.use(async (ctx, next) => {
-  if (ctx.path === '/webhooks') await backpressure(ctx, next);
-  else await next();
-});
+// Without a router. With one, without `path`: router.post('/webhooks', backpressure, …).
+const backpressure = webhookBackpressure({ path: '/webhooks' });
+app.use(backpressure);
 
 // Metrics for Prometheus, and the live page. The page needs a secret: set PAGE_PASSWORD.
 collect(backpressure.intake);

@@ -209,6 +209,7 @@ const MAX_HANDLING_MS = 60_000;
 
 const MIDDLEWARE_OPTIONS = new Set([
   'intake',
+  'path',
   'skip',
   'keyGenerator',
   'delivery',

@@ -4,6 +4,7 @@ import { callbacks } from './cases/callbacks.ts';
 import { closing } from './cases/closing.ts';
 import { departure } from './cases/departure.ts';
 import { handlers } from './cases/handlers.ts';
+import { paths } from './cases/paths.ts';
 import { permits } from './cases/permits.ts';
 import { refusal } from './cases/refusal.ts';
 import { trouble } from './cases/trouble.ts';
@@ -18,6 +19,7 @@ export function conformance(driver: Driver): void {
     admission(start);
     refusal(start);
     callbacks(start);
+    paths(start);
     permits(start, driver);
     handlers(start, driver);
     departure(start, driver);

@@ -37,8 +37,8 @@ describe.skipIf(isRedisSkipped)('redisBuckets', () => {
     await server.stop();
   });
 
-  function connection(): Redis {
-    const redis = new Redis(server.url, {
+  function connection(url = server.url): Redis {
+    const redis = new Redis(url, {
       enableOfflineQueue: false,
       enableReadyCheck: false,
       lazyConnect: true,
@@ -60,6 +60,44 @@ describe.skipIf(isRedisSkipped)('redisBuckets', () => {
   async function take(count: number, limit = LIMIT): Promise<number> {
     return (await buckets.take('a', count, limit)).taken;
   }
+
+  it('waits for a client that is still connecting, and then has the whole rate', async () => {
+    const late = connection();
+    const isReady = new Promise((resolve) => void late.once('ready', resolve));
+    const started = redisBucketsBed(late, admin);
+    // Not connected: `open` and two calls fail immediately, as in the example of the README.
+    const starting = await started.open();
+    expect((await starting.take('a', 1000, FAST)).taken).toBe(0);
+    const { taken, waitMs } = await starting.take('a', 1000, FAST);
+    expect([taken, waitMs]).toEqual([0, 50]);
+    await started.pass(50);
+    await isReady;
+    await started.pass(50);
+    // The burst, of which Redis gives 100 ms later.
+    expect((await starting.take('a', 5000, FAST)).taken).toBe(4900);
+    await started.pass(3000);
+    expect(started.events).toEqual([]);
+    await started.dispose();
+    late.disconnect();
+  });
+
+  it('begins with a quarter of the rate if the server is away for two seconds from the start', async () => {
+    // Nothing listens there.
+    const late = connection('redis://127.0.0.1:1');
+    const started = redisBucketsBed(late, admin);
+    const starting = await started.open();
+    let taken = 0;
+    for (let step = 0; step < 200; step += 1) {
+      taken += (await starting.take('a', 1000, FAST)).taken;
+      await started.pass(20);
+      if (step < 90) expect([taken, started.events]).toEqual([0, []]);
+    }
+    expect(taken).toBeGreaterThan(250);
+    expect(taken).toBeLessThanOrEqual(500);
+    expect(started.events).toEqual([expect.objectContaining({ type: 'lost', processes: 4 })]);
+    await started.dispose();
+    late.disconnect();
+  });
 
   it('goes on with its part of the rate while the server is away, and says so once', async () => {
     const others = [await bed.open(), await bed.open()];

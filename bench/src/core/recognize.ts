@@ -35,6 +35,7 @@ export function recognize(invented: number): Run {
     {
       method: () => 'POST',
       identity: (request) => request,
+      targets: () => [],
       headers: ({ headers }) => headers,
       warn: () => undefined,
     },

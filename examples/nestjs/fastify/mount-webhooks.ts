@@ -11,6 +11,6 @@ export async function mountWebhooks(app: NestFastifyApplication): Promise<void> 
     intake,
     keyGenerator: tenantOf,
     // Nest registers all controllers in one scope, so the plugin sees every request.
-    skip: ({ method, url }) => method !== 'POST' || !url.startsWith('/webhooks'),
+    path: '/webhooks',
   });
 }

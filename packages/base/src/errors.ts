@@ -44,6 +44,7 @@ export type BackpressureErrorCode =
   | 'ERR_WBP_INTAKE'
   | 'ERR_WBP_FLEET'
   | 'ERR_WBP_OBSERVE'
+  | 'ERR_WBP_PATH'
   | 'ERR_WBP_CALLBACK'
   | 'ERR_WBP_HEADERS'
   | 'ERR_WBP_BODY_TIMEOUT'

@@ -25,6 +25,7 @@ export function addBackpressure(fastify: FastifyInstance, options: WebhookBackpr
   const control = createAdmissionControl<FastifyRequest, [FastifyRequest, FastifyReply]>(options, {
     method: (request) => nodeReader.method(request.raw),
     identity: (request) => request.raw,
+    targets: (request) => nodeReader.targets(request.raw),
     headers: (request) => nodeReader.headers(request.raw),
     warn: nodeReader.warn,
   });

@@ -33,6 +33,7 @@ export function webhookBackpressure(
   const control = createAdmissionControl<Context, [Context, Next]>(options, {
     method: (c) => c.req.method,
     identity: (c) => nodeBindings(c.env)?.incoming ?? webRequest(c),
+    targets: (c) => [c.req.url],
     // Node's headers: reading those of the web-standard request would create it.
     headers: (c) => nodeBindings(c.env)?.incoming.headers ?? c.req.header(),
     warn: (code, message) => {

@@ -38,6 +38,7 @@ export function webhookBackpressure(
   const control = createAdmissionControl<Context, [Context, Next]>(options, {
     method: (ctx) => nodeReader.method(ctx.req),
     identity: (ctx) => ctx.req,
+    targets: (ctx) => [ctx.originalUrl, ctx.url],
     headers: (ctx) => nodeReader.headers(ctx.req),
     warn: nodeReader.warn,
   });

@@ -9,6 +9,10 @@ const BEAT_MS = 2000;
 const NOTED_MS = 6000;
 /** While the server is away. */
 const PROBE_MS = 500;
+/** A client that was created just now is still connecting: failures of so long say nothing about the server … */
+const STARTING_MS = 2000;
+/** … and calls are repeated after so long. */
+export const STARTING_PROBE_MS = 50;
 /** Without any reply for so long, the server is away. */
 const SILENT_MS = 5000;
 /**
@@ -70,6 +74,7 @@ export class Presence {
   /** The clock of the server, less that of this process. */
   #aheadMs = 0;
   readonly #options: PresenceOptions;
+  readonly #startedAtMs: number;
   readonly #now: () => number;
   readonly #calls: TimedCalls;
   #timer: unknown;
@@ -86,8 +91,14 @@ export class Presence {
     this.#options = options;
     this.#rank = Math.floor(options.random() * ASSUMED_PROCESSES);
     this.#now = now;
+    this.#startedAtMs = now();
     this.#calls = calls;
     this.#timer = options.clock.setTimeout(this.#beat, 0);
+  }
+
+  /** Whether the client may still be connecting. */
+  get isStarting(): boolean {
+    return !this.#wasReached && this.#now() - this.#startedAtMs < STARTING_MS;
   }
 
   /** Among how many the rates are divided while the server is away. */
@@ -175,7 +186,10 @@ export class Presence {
         if (this.#isClosed) return;
         if (reply.kind === 'answered') this.#present(reply.value, reply.tookMs);
         else if (reply.kind === 'late') this.late();
-        else {
+        else if (this.isStarting) {
+          this.#beatIn(STARTING_PROBE_MS);
+          return;
+        } else {
           // One failure may be a connection that broke.
           this.#failedBeats += 1;
           if (this.#failedBeats > 1) this.isAway = true;

@@ -3,7 +3,7 @@ import { checkNames, type Clock, monotonic, systemClock, thrownText } from '@web
 import type { Awaitable } from '@webhook-backpressure/base';
 import type { BucketLimit, Buckets, BucketsOptions, TokenGrant } from '@webhook-backpressure/fleet';
 import { checkClient, checkPrefix, type RedisClient } from './client.ts';
-import { Presence } from './presence.ts';
+import { Presence, STARTING_PROBE_MS } from './presence.ts';
 import { SharedBucket } from './shared-bucket.ts';
 import { replyOf, TAKE, type TakeReply } from './take-script.ts';
 import { TimedCalls, type Reply } from './timed-calls.ts';
@@ -67,7 +67,7 @@ class RedisBuckets implements Buckets {
   }
 
   get processes(): number {
-    return this.#presence?.processes ?? 1;
+    return this.#presence?.sharers ?? 1;
   }
 
   open({ clock, random = Math.random, listener }: BucketsOptions): void {
@@ -179,7 +179,8 @@ class RedisBuckets implements Buckets {
     const afterMs = this.#now();
     if (reply.kind === 'failed') {
       if (bucket.failures > 1) return this.#takeShare(bucket, count, afterMs);
-      return { taken: 0, waitMs: Math.max(0, bucket.retryAtMs - afterMs) };
+      const waitMs = bucket.failures === 0 ? STARTING_PROBE_MS : Math.max(0, bucket.retryAtMs - afterMs);
+      return { taken: 0, waitMs };
     }
     if (reply.kind === 'late') {
       bucket.lates += 1;
@@ -242,6 +243,7 @@ class RedisBuckets implements Buckets {
     // The server may have the pause now; a second one changes nothing.
     if (isPauseNew) bucket.isPauseNew = true;
     if (reply.kind === 'failed') {
+      if (presence.isStarting) return reply;
       bucket.retryAtMs = this.#now() + Math.min(LAST_RETRY_MS, FIRST_RETRY_MS * 2 ** bucket.failures);
       bucket.failures += 1;
       presence.failed(thrownText(reply.error));

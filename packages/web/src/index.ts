@@ -35,6 +35,7 @@ export function withBackpressure<S extends RequestSource = Request, R extends un
   const control = createAdmissionControl<Request, A>(withoutWaitUntil(options), {
     method: (request) => request.method,
     identity: (request) => request,
+    targets: (request) => [request.url],
     headers: (request) => Object.fromEntries(request.headers),
     warn: (code, message) => {
       console.warn(`${code}: ${message}`);

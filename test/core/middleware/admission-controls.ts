@@ -8,12 +8,14 @@ import type { MiddlewareOptions } from '@webhook-backpressure/core';
 
 export interface Request {
   readonly method: string;
+  readonly target?: string;
   readonly headers?: Record<string, string>;
 }
 
 export const reader: RequestReader<Request> = {
   method: (request) => request.method,
   identity: (request) => request,
+  targets: ({ target = '/' }) => [target],
   headers: (request) => request.headers ?? {},
   warn: () => undefined,
 };

@@ -102,6 +102,7 @@ describe('the verifier of Twilio', () => {
     ['http://a.example', 'http://a.example:80'],
     ['https://a.example/prefix', 'https://a.example:443/prefix'],
     ['https://a.example:8443', 'https://a.example:8443'],
+    ['https://a.example:8443/prefix', 'https://a.example/prefix'],
     ['https://a.example/', 'https://a.example'],
   ])('with baseUrl %s accepts a signature over %s', async (baseUrl, signedBase) => {
     const verify = verifiers.twilio({ secret: 'token', baseUrl });
@@ -168,6 +169,8 @@ describe('the options of a verifier', () => {
     [() => verifiers.github('s' as never), 'ERR_WBP_OPTIONS'],
     [() => verifiers.standardWebhooks({ secret: 'whsec_' }), 'ERR_WBP_SECRET'],
     [() => verifiers.standardWebhooks({ secret: 'whsec_?' }), 'ERR_WBP_SECRET'],
+    [() => verifiers.standardWebhooks({ secret: 'whsec_AA==' }), 'at least 24 bytes'],
+    [() => verifiers.standardWebhooks({ secret: new Uint8Array(23) }), 'at least 24 bytes'],
   ])('are checked at construction: %s', (make, code) => {
     expect(make).toThrow(code);
   });

@@ -59,6 +59,7 @@ describe.each(Object.entries(cases))('the verifier of %s', (_, { make, sent, isT
   it.each([
     [undefined],
     [''],
+    [' \t\r\n'],
     [null],
     [[]],
     [[SECRET, undefined]],
@@ -70,7 +71,7 @@ describe.each(Object.entries(cases))('the verifier of %s', (_, { make, sent, isT
     expect(() => make(secret as SecretOption)).toThrow(/ERR_WBP_SECRET/);
   });
 
-  it.each([[''], [null], [[]], [[SECRET, undefined]], [new Uint8Array()]])(
+  it.each([[''], [' '], [null], [[]], [[SECRET, undefined]], [new Uint8Array()]])(
     'rejects all deliveries if the function returns no secret: %s',
     async (secret) => {
       const signed = await sent(SECRET, NOW);

@@ -40,7 +40,7 @@ describe('the directory of endpoints', () => {
   });
 
   it.each([
-    ['a secret', { secret: 'c2VjcmV0' }],
+    ['a secret', { secret: 'c2VjcmV0c2VjcmV0c2VjcmV0c2VjcmV0' }],
     ['a rate', { rate: { perSecond: 3 } }],
     ['a burst', { burst: 3 }],
     ['a limit of requests in flight', { maxInFlight: 3 }],

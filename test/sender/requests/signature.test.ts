@@ -57,13 +57,15 @@ describe('signatures', () => {
 });
 
 describe('secrets', () => {
-  it.each([NEW, OLD, 'AAAA', 'whsec_AAAA'])('accepts %s', (secret) => {
+  it.each([NEW, OLD, 'A'.repeat(32), `whsec_${'A'.repeat(32)}`, 'A'.repeat(200)])('accepts %s', (secret) => {
     expect(checkSecret(secret)).toBe(true);
   });
 
   it.each([
     '',
     'whsec_',
+    'AA==',
+    `whsec_${'A'.repeat(31)}=`,
     'not base64!',
     'whsk_AAAA',
     'AAA',

@@ -65,6 +65,7 @@ export class TwoHalvesReceiver {
       {
         method: () => 'POST',
         identity: (request) => request,
+        targets: () => [],
         headers: ({ headers }) => headers,
         warn: (code, message) => {
           throw new Error(`${code}: ${message}`);

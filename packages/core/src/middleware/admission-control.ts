@@ -29,6 +29,7 @@ import { type IntakeOptions, resolveOptions } from '../intake/options.ts';
 import { type FieldStyle, rateLimitFields } from '../refusals/rate-limit-fields.ts';
 import { Handling } from './handling.ts';
 import { passedThrough } from './passed.ts';
+import { pathMatcher } from './paths.ts';
 
 /** The options of every middleware, in addition to those of the intake. `R` is the framework's request. */
 export interface MiddlewareOptions<
@@ -37,6 +38,13 @@ export interface MiddlewareOptions<
 > extends IntakeOptions {
   /** An intake to share between routes, apps and frameworks. Cannot be combined with options of an intake. */
   intake?: Intake | undefined;
+  /**
+   * Where the deliveries arrive: a literal path such as `/webhooks`, or a list of them. Requests to other paths pass
+   * untouched. Compared with the target as the request arrived, and as it is where the middleware is mounted; without
+   * regard to case, query, percent-encoding and repeated slashes, and including all paths below it. A target that routers
+   * read differently, such as one with `..`, counts as a delivery. Default: all paths.
+   */
+  path?: string | readonly string[] | undefined;
   /** Whether a request is not a delivery and passes untouched. Default: GET, HEAD and OPTIONS. */
   skip?: ((request: R) => boolean | Promise<boolean>) | undefined;
   /**
@@ -73,6 +81,8 @@ export interface RequestReader<R> {
   method(request: R): string;
   /** The object that stays the same while the request passes through everything that is mounted. */
   identity(request: R): object;
+  /** The targets of the request, not decoded: as it arrived, and as routers see it if they see another one. */
+  targets(request: R): readonly string[];
   /** All headers, names in lower case. */
   headers(request: R): RequestHeaders;
   /** Shows the operator a warning about a likely misconfiguration. */
@@ -109,6 +119,7 @@ export interface AdmissionControl<R> {
 const UNGUARDED = new Set(['GET', 'HEAD', 'OPTIONS']);
 /** The middleware's own options, except `intake`. */
 const OWN_NAMES = [
+  'path',
   'skip',
   'keyGenerator',
   'delivery',
@@ -137,6 +148,7 @@ export function createAdmissionControl<R, A extends readonly unknown[]>(
   const { skip, keyGenerator, delivery: describe } = own;
   const recognition = createRecognition([...resolveSenders(own.senders), ...builtInSenders]);
   const style = checkOwn(own);
+  const isBelowPath = pathMatcher(own.path);
   const askKey = keyAsker(reader.warn);
   const passed = passedThrough(intake);
   const { bodyTimeoutMs = BODY_TIMEOUT_MS } = own;
@@ -159,6 +171,7 @@ export function createAdmissionControl<R, A extends readonly unknown[]>(
     warnOnce,
     skips(request) {
       if (passed.has(reader.identity(request))) return true;
+      if (isBelowPath?.(reader.targets(request)) === false) return true;
       if (skip === undefined) return UNGUARDED.has(reader.method(request));
       const skips: unknown = skip(request);
       return isThenable(skips) ? Promise.resolve(skips).then(Boolean) : Boolean(skips);
@@ -198,10 +211,10 @@ function split<R, A extends readonly unknown[]>(
   warn: Warn,
 ): OwnOptions<R, A> & { intake: Intake } {
   checkObject(options, 'options');
-  const { intake, skip, keyGenerator, delivery, senders, ...others } = options;
+  const { intake, path, skip, keyGenerator, delivery, senders, ...others } = options;
   const { standardHeaders, legacyHeaders, bodyTimeoutMs, onRefused, ...rest } = others;
   const headers = { standardHeaders, legacyHeaders };
-  const own = { skip, keyGenerator, delivery, senders, ...headers, bodyTimeoutMs, onRefused };
+  const own = { path, skip, keyGenerator, delivery, senders, ...headers, bodyTimeoutMs, onRefused };
   if (intake === undefined)
     return { ...own, intake: new BoundedIntake(resolveOptions(rest, ['intake', ...OWN_NAMES]), warn) };
 

@@ -9,8 +9,8 @@ export type Secret = string | Uint8Array;
 
 /**
  * The secret of a sender; a list with the old and the new secret during rotation; or a function that returns the secret
- * for a delivery, for example by a tenant in `params`. A missing or empty secret throws `ERR_WBP_SECRET` at
- * construction. If a function returns undefined, an empty string or an empty list, the delivery is answered with 401.
+ * for a delivery, for example by a tenant in `params`. A missing, empty or blank secret throws `ERR_WBP_SECRET` at
+ * construction. If a function returns undefined, a blank string or an empty list, the delivery is answered with 401.
  */
 export type SecretOption =
   | Secret
@@ -23,15 +23,18 @@ export interface KeyMaker {
   readonly hash: 'SHA-1' | 'SHA-256';
   /** The bytes of the key; undefined if the text is not a secret of this sender. */
   readonly bytesOf: (secret: string) => Uint8Array | undefined;
+  /** The fewest bytes of a key. */
+  readonly minBytes: number;
 }
 
 /** For senders that use the text of the secret unchanged. */
-export const asText: KeyMaker = { hash: 'SHA-256', bytesOf: utf8 };
+export const asText: KeyMaker = { hash: 'SHA-256', bytesOf: utf8, minBytes: 1 };
 
-/** For Standard Webhooks: base64 after a prefix. */
+/** For Standard Webhooks: base64 after a prefix, of 24 to 64 bytes by its specification. */
 export const asStandardSecret: KeyMaker = {
   hash: 'SHA-256',
   bytesOf: (secret) => fromBase64(secret.replace(/^whsec_/, '')),
+  minBytes: 24,
 };
 
 /**
@@ -66,12 +69,12 @@ function imported(secrets: readonly Uint8Array[], { hash }: KeyMaker): Promise<r
   );
 }
 
-function bytesOf(given: unknown, { bytesOf: read }: KeyMaker): readonly Uint8Array[] {
+function bytesOf(given: unknown, { bytesOf: read, minBytes }: KeyMaker): readonly Uint8Array[] {
   const secrets: readonly unknown[] = Array.isArray(given) ? given : [given];
   if (secrets.length === 0) throw wrong('secret must contain at least one secret.');
   return secrets.map((secret) => {
-    if (secret === undefined || secret === null || secret === '') {
-      throw wrong('secret is missing or empty. Is the environment variable set?');
+    if (secret === undefined || secret === null || (typeof secret === 'string' && secret.trim() === '')) {
+      throw wrong('secret is missing, empty or blank. Is the environment variable set?');
     }
     if (typeof secret !== 'string' && !(secret instanceof Uint8Array)) {
       throw wrong(`secret must be a string or bytes, but was of type ${typeof secret}.`);
@@ -79,6 +82,11 @@ function bytesOf(given: unknown, { bytesOf: read }: KeyMaker): readonly Uint8Arr
     const bytes = typeof secret === 'string' ? read(secret) : Uint8Array.from(secret);
     if (bytes === undefined || bytes.byteLength === 0) {
       throw wrong('secret is not in the format that the sender uses. Copy it unchanged.');
+    }
+    if (bytes.byteLength < minBytes) {
+      throw wrong(
+        `secret must have at least ${String(minBytes)} bytes, but has ${String(bytes.byteLength)}.`,
+      );
     }
     return bytes;
   });

@@ -39,7 +39,7 @@ export function twilio(options: TwilioVerifierOptions): Verifier {
     const given = [fromBase64(required(delivery, 'x-twilio-signature'))];
     const fields = await signedFields(delivery);
     const target = targetOf(delivery);
-    // Some Twilio products add the default port of the scheme, others omit it.
+    // Some Twilio products sign the port, others omit it. Twilio's own library tries both as well.
     const messages = baseUrls.map((baseUrl) => [baseUrl, target, fields]);
     return checkSigned(await keys(delivery), messages, given);
   };
@@ -106,8 +106,7 @@ function sortedFields(form: string): string {
 function withAndWithoutPort(baseUrl: string): readonly string[] {
   const [, origin = '', port = '', path = ''] = /^(https?:\/\/[^/]*?)(:\d+)?(\/.*)?$/i.exec(baseUrl) ?? [];
   const standard = /^https:/i.test(origin) ? ':443' : ':80';
-  if (port !== '' && port !== standard) return [baseUrl];
-  return [`${origin}${path}`, `${origin}${standard}${path}`];
+  return [`${origin}${path}`, `${origin}${port === '' ? standard : port}${path}`];
 }
 
 /** The escapes that HubSpot decodes before signing. */

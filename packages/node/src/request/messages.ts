@@ -45,6 +45,11 @@ export function originalUrl(request: IncomingMessage): string | undefined {
 export const nodeReader: RequestReader<IncomingMessage> = {
   method: (request) => methodOf(request) ?? 'GET',
   identity: (request) => request,
+  targets(request) {
+    const url = request.url ?? '';
+    const original = originalUrl(request);
+    return original === undefined || original === url ? [url] : [original, url];
+  },
   headers: headersOf,
   warn: (code, message) => {
     process?.emitWarning(message, { type: 'WebhookBackpressureWarning', code });

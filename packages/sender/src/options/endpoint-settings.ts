@@ -29,7 +29,7 @@ export interface Endpoint extends EndpointLimits {
    */
   url: string | URL;
   /**
-   * Secrets of Standard Webhooks (`whsec_…` or base64), the newest first: each request is signed with all of them, so that the
+   * Secrets of Standard Webhooks (`whsec_…` or base64) of at least 24 bytes, the newest first: each request is signed with all of them, so that the
    * receiver can rotate. `null` sends requests without a signature.
    */
   secret: string | readonly string[] | null;
@@ -138,7 +138,7 @@ function secretsOf(given: unknown): readonly string[] {
   if (secrets.length >= 1 && secrets.length <= MAX_SECRETS && secrets.every(checkSecret)) return secrets;
   throw new BackpressureError(
     'ERR_WBP_ENDPOINT_SECRET',
-    'secret must be base64, with or without whsec_, or a list of 1 to 10 of those, or null to send unsigned requests, ' +
+    'secret must be base64 of at least 24 bytes, with or without whsec_, or a list of 1 to 10 of those, or null to send unsigned requests, ' +
       `but was ${kindOf(given)}.`,
   );
 }

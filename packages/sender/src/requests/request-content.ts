@@ -113,10 +113,11 @@ function signersOf(secrets: readonly string[]): readonly Webhook[] {
   return made;
 }
 
-// The library would ignore the text after a line break, and sign with another key than the receiver has.
-const SECRET = /^(?:whsec_)?(?:[A-Za-z\d+/]{4})*(?:[A-Za-z\d+/]{4}|[A-Za-z\d+/]{3}=|[A-Za-z\d+/]{2}==)$/;
+// The library would ignore the text after a line break, and sign with another key than the receiver has. 32 characters are
+// the 24 bytes that the specification asks for.
+const SECRET = /^(?:whsec_)?(?:[A-Za-z\d+/]{4}){8,}(?:[A-Za-z\d+/]{3}=|[A-Za-z\d+/]{2}==)?$/;
 
-/** Whether a value is a secret of Standard Webhooks: base64, with or without `whsec_`. */
+/** Whether a value is a secret of Standard Webhooks: base64 of at least 24 bytes, with or without `whsec_`. */
 export function checkSecret(value: unknown): value is string {
   return typeof value === 'string' && SECRET.test(value);
 }
