@@ -16,12 +16,25 @@ export const SERVER_MS = '(extract(epoch FROM clock_timestamp()) * 1000)::double
 /** An idle connection that has failed: the next statement takes another one. */
 const ignore = (): void => undefined;
 
+const heard = new WeakSet<PostgresClient>();
+
+/**
+ * The server may end a connection in the packet that establishes it. The error is emitted before a promise of the client can
+ * be awaited, and without a listener it would end the process.
+ */
+function listen(client: PostgresClient): void {
+  // Stores may share a pool.
+  if (heard.has(client)) return;
+  heard.add(client);
+  client.on('error', ignore);
+}
+
 /** Runs a statement. */
 export type Run = <R>(text: string, values?: readonly unknown[]) => Promise<readonly R[]>;
 
 interface OwnPool extends PostgresPool {
   end(): Promise<void>;
-  on(event: 'error', listener: (error: Error) => void): unknown;
+  on: NonNullable<PostgresPool['on']>;
 }
 
 /** The database of a store. */
@@ -163,7 +176,9 @@ export class Server {
   async end(): Promise<void> {
     this.isOpen = false;
     const own = this.#own;
-    if (this.#pool !== undefined) this.#settings.connection.pool?.off?.('error', ignore);
+    const given = this.#pool === undefined ? undefined : this.#settings.connection.pool;
+    given?.off?.('error', ignore);
+    given?.off?.('connect', listen);
     this.#pool = undefined;
     this.#own = undefined;
     await own?.end();
@@ -173,6 +188,7 @@ export class Server {
     const { connectionString, pool: given } = this.#settings.connection;
     if (given !== undefined) {
       given.on?.('error', ignore);
+      given.on?.('connect', listen);
       return given;
     }
     const pg = await loadPg();
@@ -185,6 +201,7 @@ export class Server {
       ...(this.isPooled ? {} : { statement_timeout: QUERY_TIMEOUT_MS }),
     });
     pool.on('error', ignore);
+    pool.on('connect', listen);
     this.#own = pool;
     return pool;
   }
