@@ -22,12 +22,12 @@ interface NextRow {
 /** Claims deliveries of named keys, and lists keys that are due. */
 export class KeyClaims {
   readonly #server: Server;
-  readonly #owner: number;
+  readonly #owner: string;
   readonly #presence: Presence;
   readonly #outcomes: UnknownOutcomes;
   readonly #floors: KeyFloors = new KeyFloors();
 
-  constructor(server: Server, owner: number, presence: Presence, outcomes: UnknownOutcomes) {
+  constructor(server: Server, owner: string, presence: Presence, outcomes: UnknownOutcomes) {
     this.#server = server;
     this.#owner = owner;
     this.#presence = presence;

@@ -34,14 +34,14 @@ interface QueueRow {
  */
 export class UnknownOutcomes {
   readonly #server: Server;
-  readonly #owner: number;
+  readonly #owner: string;
   /** The hashes of all claims whose answer arrived. */
   readonly #held = new Set<string>();
   readonly #settlements = new Set<string>();
   #sweepAt = Infinity;
   #sweepUntil = -Infinity;
 
-  constructor(server: Server, owner: number) {
+  constructor(server: Server, owner: string) {
     this.#server = server;
     this.#owner = owner;
   }
