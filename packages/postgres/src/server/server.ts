@@ -50,8 +50,8 @@ export class Server {
   readonly #settings: Settings;
   #pool: Promise<PostgresPool> | undefined;
   #own: OwnPool | undefined;
-  /** Whether transactions are READ COMMITTED by default, as without a setting; undefined until one has asked. */
-  #isUsual: boolean | undefined;
+  /** Whether a connection has the usual settings. Others may have been made meanwhile for the role or the database. */
+  readonly #areUsual = new WeakMap<PostgresClient, boolean>();
 
   constructor(settings: Settings, report: (event: StoreEvent) => void = () => undefined) {
     this.#settings = settings;
@@ -80,7 +80,7 @@ export class Server {
   async query<R>(text: string, values: readonly unknown[] = []): Promise<readonly R[]> {
     for (let tries = 1; ; tries += 1) {
       try {
-        return await this.withClient((run) => this.#runAlone<R>(run, text, values));
+        return await this.withClient((run, client) => this.#runAlone<R>(run, client, text, values));
       } catch (error) {
         if (tries === MAX_TRIES || !isRetryable((error as Error).cause)) throw error;
       }
@@ -89,17 +89,32 @@ export class Server {
 
   /**
    * The functions of the schema wait for locks, then see what others have committed meanwhile. With another default of the
-   * role or the database, members of a fleet would miss each other, and puts would fail.
+   * role or the database, members of a fleet would miss each other, and puts would fail. With fewer digits, times would be
+   * wrong by hours.
    */
-  async #runAlone<R>(run: Run, text: string, values: readonly unknown[]): Promise<readonly R[]> {
-    if (this.#isUsual === undefined) {
-      const [found] = await run<{ level: string }>(
-        "SELECT current_setting('transaction_isolation') AS level",
+  async #runAlone<R>(
+    run: Run,
+    client: PostgresClient,
+    text: string,
+    values: readonly unknown[],
+  ): Promise<readonly R[]> {
+    if (!this.#areUsual.has(client)) {
+      const [found] = await run<{ are_usual: boolean }>(
+        `SELECT current_setting('transaction_isolation') = 'read committed'
+          AND current_setting('extra_float_digits')::integer > 0 AS are_usual`,
       );
-      this.#isUsual = found?.level === 'read committed';
+      this.#areUsual.set(client, found?.are_usual === true);
     }
-    if (this.#isUsual) return await run<R>(text, values);
-    await run('BEGIN ISOLATION LEVEL READ COMMITTED');
+    if (this.#areUsual.get(client) === true) {
+      try {
+        return await run<R>(text, values);
+      } catch (error) {
+        // A pooler may have changed the connection behind the client.
+        if (isRetryable(error)) this.#areUsual.delete(client);
+        throw error;
+      }
+    }
+    await run('BEGIN ISOLATION LEVEL READ COMMITTED; SET LOCAL extra_float_digits = 1');
     try {
       const rows = await run<R>(text, values);
       await run('COMMIT');
@@ -124,7 +139,7 @@ export class Server {
   }
 
   /** Runs statements on one connection. */
-  async withClient<T>(work: (run: Run) => Promise<T>): Promise<T> {
+  async withClient<T>(work: (run: Run, client: PostgresClient) => Promise<T>): Promise<T> {
     let client: PostgresClient | undefined;
     let isBroken = false;
     // A pool listens to idle clients only, and an error without a listener would end the process.
@@ -137,7 +152,7 @@ export class Server {
       return await work(async <R>(text: string, values: readonly unknown[] = []) => {
         const { rows } = await taken.query({ text, values: [...values], query_timeout: QUERY_TIMEOUT_MS });
         return rows as R[];
-      });
+      }, taken);
     } catch (error) {
       isBroken ||= !isUsableAfter(error);
       throw coded(error, this.schema);
