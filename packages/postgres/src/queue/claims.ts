@@ -88,7 +88,7 @@ export class Claims {
         startedMs,
         endedMs,
       });
-    return this.#outcomes.claimed(rows);
+    return this.#outcomes.claimed(await this.#outcomes.readable(rows, options));
   }
 
   async nextDueMs(except: ReadonlySet<string> = new Set()): Promise<number | undefined> {

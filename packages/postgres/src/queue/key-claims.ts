@@ -74,8 +74,9 @@ export class KeyClaims {
       };
     });
     this.#floors.note(found, visited, nowMs, tookMs);
+    const readable = new Set(await this.#outcomes.readable(claimed.flat(), lease));
     return found.map(({ key, isFull }, at) => {
-      const deliveries = this.#outcomes.claimed(claimed[at] ?? []);
+      const deliveries = this.#outcomes.claimed((claimed[at] ?? []).filter((row) => readable.has(row)));
       // Absent: the key is paused.
       const next = nextMs[at];
       const dueMs = next ?? (next === null && !isFull ? this.#floors.fullAgainMs(key) : undefined);
