@@ -42,13 +42,14 @@ describe.skipIf(isSkipped)('a role whose settings change', () => {
   it('leaves it to a store whose pooler has changed the connection, when a transaction was refused', async () => {
     const server = new Server(settle({ pool }, { schema: bed.schema, pooled: true }));
     await server.query(SEEN);
-    await pool.query(
-      `SET default_transaction_isolation = serializable;
-      CREATE FUNCTION pg_temp.level() RETURNS text LANGUAGE plpgsql AS $$ BEGIN
+    await bed.pool.query(
+      `CREATE SCHEMA ${bed.schema}; GRANT USAGE ON SCHEMA ${bed.schema} TO PUBLIC;
+      CREATE FUNCTION ${bed.schema}.level() RETURNS text LANGUAGE plpgsql AS $$ BEGIN
         IF current_setting('transaction_isolation') = 'read committed' THEN RETURN 'usual'; END IF;
         RAISE EXCEPTION USING ERRCODE = '40001';
       END $$`,
     );
-    expect(await server.query('SELECT pg_temp.level()')).toEqual([{ level: 'usual' }]);
+    await pool.query('SET default_transaction_isolation = serializable');
+    expect(await server.query(`SELECT ${bed.schema}.level()`)).toEqual([{ level: 'usual' }]);
   });
 });
