@@ -56,13 +56,17 @@ describe.skipIf(isSkipped)('postgresRegistry', () => {
     await proxy.close();
   });
 
-  it('creates its tables again when they were dropped', async () => {
+  it('rejects while its schema is away, and does not create another one, which stores would use', async () => {
     const { schema } = bed;
     const registry = postgresRegistry(pool(), { schema });
     await registry.beat(beatOf('a'));
-    await bed.pool.query(`DROP SCHEMA ${schema} CASCADE`);
-    await expect(registry.beat(beatOf('a', 2))).rejects.toMatchObject({ code: 'ERR_WBP_POSTGRES_SETUP' });
-    expect(await membersOf(registry, 'a', 3)).toEqual(['a']);
+    await bed.pool.query(`ALTER SCHEMA ${schema} RENAME TO ${schema}_away`);
+    for (const number of [2, 3])
+      await expect(registry.beat(beatOf('a', number))).rejects.toMatchObject({
+        code: 'ERR_WBP_POSTGRES_SETUP',
+      });
+    await bed.pool.query(`ALTER SCHEMA ${schema}_away RENAME TO ${schema}`);
+    expect(await membersOf(registry, 'a', 4)).toEqual(['a']);
   });
 
   it('works for a user who may not create tables, when they were printed', async () => {

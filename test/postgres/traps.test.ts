@@ -207,6 +207,16 @@ describe.skipIf(isSkipped)('postgresStore on many machines', () => {
     await pooled.dispose();
   });
 
+  it('gives no two owners one number, also when a restore has set the sequences back', async () => {
+    const store = await opened(bed);
+    await bed.pool.query(`SELECT setval('${bed.schema}.owner_seq', 1, false)`);
+    const other = await opened(bed);
+    await put(store, [delivery('a')]);
+    const claimed = await claimOne(store);
+    expect(await settle(other, ends.completed(claimed))).toBe(false);
+    expect(await claim(other, 1, { nowMs: START + LEASE })).toHaveLength(1);
+  });
+
   it('keeps the claims of an owner whose lock is missing until they have expired or it is known dead', async () => {
     const [store, other] = [await opened(bed), await opened(bed)];
     await put(store, [delivery('a')]);

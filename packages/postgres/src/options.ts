@@ -33,16 +33,20 @@ export interface PostgresPool {
   connect(): Promise<PostgresClient>;
   /** Reports that a connection has failed while it was idle. */
   on?(event: 'error', listener: (error: Error) => void): unknown;
+  /** Passes on each new client, before the server can say more. */
+  on?(event: 'connect', listener: (client: PostgresClient) => void): unknown;
   /** Removes a listener. */
   off?(event: 'error', listener: (error: Error) => void): unknown;
+  /** Removes a listener. */
+  off?(event: 'connect', listener: (client: PostgresClient) => void): unknown;
 }
 
 /**
  * Where the database is: either a pool, or the address of a server.
  *
  * - `pool`: at least 3 connections for each store. Give the store a pool that your handlers do not use: handlers that
- *   hold all connections would stop it. The store does not end it. Until `close` it listens to its `error` event, since
- *   a connection that fails while it is idle would end the process.
+ *   hold all connections would stop it. The store does not end it. Until `close` it listens to its events `error` and
+ *   `connect`, since a connection that fails while it is idle or new would end the process.
  * - `connectionString`: the store makes a pool of 4 connections, and ends it with `close`. Requires the package `pg`.
  */
 export type PostgresConnection =

@@ -23,7 +23,7 @@ import { ServerRegistry } from './registry/postgres-registry.ts';
 import { encodeText } from './records/records.ts';
 import { migrate } from './schema/migrate.ts';
 import { Announcements } from './server/announcements.ts';
-import { Presence } from './server/presence.ts';
+import { newOwner, Presence } from './server/presence.ts';
 import { notOpen, Server, SERVER_MS } from './server/server.ts';
 import { Starvation } from './server/starvation.ts';
 import { StoredDeliveries } from './store/stored-deliveries.ts';
@@ -52,7 +52,7 @@ export function postgresStore(
 
 /** An owner of claims: a store from `open` to `close`. */
 interface Owner {
-  readonly number: number;
+  readonly number: string;
   readonly claims: Claims;
   readonly keyClaims: KeyClaims;
   readonly announcements: Announcements;
@@ -187,13 +187,9 @@ class PostgresStore extends StoredDeliveries implements InboxStore {
   async #begin(nowMs: number): Promise<Owner> {
     const { server } = this;
     await migrate(server);
-    const { schema, skew } = server;
-    const [row] = await server.timed<{ owner: number }>(
-      `SELECT nextval('${schema}.owner_seq')::double precision AS owner, ${SERVER_MS}`,
-    );
-    const { owner } = row as { owner: number };
-    // A negative number says that no lock shows whether the owner lives.
-    const number = server.isPooled ? -owner : owner;
+    const { skew } = server;
+    await server.timed(`SELECT ${SERVER_MS}`);
+    const number = newOwner(server.isPooled);
     const announcements = new Announcements(server, number);
     const presence = new Presence(server, number, (client) => announcements.listen(client));
     try {

@@ -154,6 +154,22 @@ export function movingSuite(name: string, create: () => ToolBed): void {
         expect(await json('redrive', 'n19')).toEqual({ redriven: 1 });
       });
 
+      it.each([
+        ['with room for all', 1000],
+        ['with room for some', 250],
+      ])('reports what is really left beside another redrive, %s', async (_, depth) => {
+        const store = await opened(bed);
+        await shelve(store, 500);
+        await store.noteRoom({ depth, bytes: 1 << 30 });
+        await store.close(START);
+        const ended = await Promise.all([1, 2].map(() => tool('redrive', 'all', '--json')));
+        const answers = ended.map(({ out }) => JSON.parse(out) as { redriven: number; left?: number });
+        const { deadLetters } = (await json('status')) as { deadLetters: number };
+        // One may have ended before the other.
+        expect(Math.min(...answers.map(({ left = 0 }) => left))).toBe(deadLetters);
+        expect(answers.reduce((sum, { redriven }) => sum + redriven, deadLetters)).toBe(502);
+      });
+
       it('continues as the receiver makes room, and never fills the inbox', async () => {
         const filler = await opened(bed);
         await shelve(filler, 25);

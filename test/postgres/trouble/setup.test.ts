@@ -136,6 +136,25 @@ describe.skipIf(isSkipped)('a receiver on PostgreSQL whose schema cannot be used
     await pool.query(`DROP OWNED BY ${user}; DROP ROLE ${user}`);
   });
 
+  it('refuses deliveries while its schema is away, and creates no empty one', async () => {
+    const { pool, schema } = bed;
+    const store = postgresStore({ pool }, { schema });
+    receiver = new TroubledReceiver(store);
+    await receiver.deliver('a');
+    await receiver.completed('a');
+    const beat = { resource: 'inbox', member: 'a', state: '{}', news: '', seen: {} };
+    await pool.query(`ALTER SCHEMA ${schema} RENAME TO ${schema}_away`);
+    for (const number of [1, 2])
+      await expect(store.registry?.beat({ ...beat, number })).rejects.toMatchObject({
+        code: 'ERR_WBP_POSTGRES_SETUP',
+      });
+    expect(await receiver.send('a')).toBe(503);
+    expect(new Set(receiver.codes)).toEqual(new Set(['ERR_WBP_POSTGRES_SETUP']));
+    await pool.query(`ALTER SCHEMA ${schema}_away RENAME TO ${schema}`);
+    await receiver.deliver('a');
+    expect(receiver.of('duplicate').map(({ id }) => id)).toEqual(['a']);
+  });
+
   it('opens after a lock that another program holds on the queue', async () => {
     const { pool, schema } = bed;
     await pool.query(`BEGIN; ${postgresSchema(schema)} COMMIT`);

@@ -258,7 +258,7 @@ describe('events that are claimed', () => {
     'become dead letters when they are damaged, and no others with them, with %j',
     async (limits) => {
       const of = new ClaimBed(NO_CONTENT, limits);
-      of.gated.damaged.add('e3');
+      of.gated.damaged.set('e3', { receivedAtMs: NaN });
       await of.sendAll(0, 1);
       await of.bed.run(100);
       await Promise.all(Array.from({ length: 9 }, (_, n) => of.bed.send(`e${String(n + 1)}`)));
@@ -276,7 +276,7 @@ describe('events that are claimed', () => {
     await of.sendAll(0, 5);
     await bed.run(1000);
     expect(bed.sender.endpoints.get('a')).toMatchObject({ state: 'failing' });
-    for (let n = 5; n < 8; n += 1) of.gated.damaged.add(`e${String(n)}`);
+    for (let n = 5; n < 8; n += 1) of.gated.damaged.set(`e${String(n)}`, { receivedAtMs: NaN });
     bed.answer = NO_CONTENT;
     await of.sendAll(5, 8);
     await bed.run(10_000);

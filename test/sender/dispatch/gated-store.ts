@@ -1,12 +1,18 @@
-import { type InboxStore, type KeyClaim, type KeyWant, memoryStore } from '@webhook-backpressure/inbox';
+import {
+  type InboxStore,
+  type KeyClaim,
+  type KeyWant,
+  memoryStore,
+  type StoredDelivery,
+} from '@webhook-backpressure/inbox';
 
 /** A store in memory whose claims return when the test says so. */
 export class GatedStore {
   readonly store: InboxStore;
   /** Fails the next claim. */
   fails = false;
-  /** Ids of events whose stored time is damaged. */
-  readonly damaged = new Set<string>();
+  /** The damaged fields of stored events, by id. */
+  readonly damaged = new Map<string, Partial<StoredDelivery>>();
   /** Whether results are stored: `never` returns, or another process has `taken` the claims. */
   settles: 'yes' | 'never' | 'taken' = 'yes';
   /** Claims return nothing, although something is due: another process holds it. */
@@ -57,7 +63,7 @@ export class GatedStore {
     await this.#gate;
     return results.map((result) => ({
       ...result,
-      claimed: result.claimed.map((one) => (this.damaged.has(one.id) ? { ...one, receivedAtMs: NaN } : one)),
+      claimed: result.claimed.map((one) => ({ ...one, ...this.damaged.get(one.id) })),
     }));
   };
 

@@ -1,5 +1,5 @@
 import type { Awaitable } from '../delivery/stored-delivery.ts';
-import type { MovedDelivery, Portion } from '../store/store-admin.ts';
+import type { Counted, MovedDelivery, Portion } from '../store/store-admin.ts';
 import { PART_BYTES, PartSize } from '../store-calls/part-size.ts';
 import { holdTimer, systemClock } from '@webhook-backpressure/base';
 import type { ToolStore } from './target.ts';
@@ -13,9 +13,8 @@ const ANY = Number.MAX_SAFE_INTEGER;
 
 /** Deliveries to put back. */
 interface Move {
-  /** Counted at the start: later deliveries are not moved, or one that fails immediately would be moved again and again. */
-  readonly total: number;
-  readonly move: (portion: Portion) => Awaitable<readonly MovedDelivery[]>;
+  readonly count: () => Awaitable<Counted>;
+  readonly move: (portion: Portion, upTo: number) => Awaitable<readonly MovedDelivery[]>;
   /** Their name in the output. */
   readonly done: string;
   /** Where the others stay. */
@@ -25,10 +24,9 @@ interface Move {
 export async function redrive(store: ToolStore, request: Request, context: Context): Promise<Answer> {
   const { id, key } = request;
   const nowMs = Date.now();
-  const { count, upTo } = await store.countDeadLetters(id, { key });
   return putBack(store, request, context, {
-    total: count,
-    move: (portion) => store.redrive(id, { key, ...portion, upTo, nowMs }),
+    count: () => store.countDeadLetters(id, { key }),
+    move: (portion, upTo) => store.redrive(id, { key, ...portion, upTo, nowMs }),
     done: 'redriven',
     where: 'in the dead-letter queue',
   });
@@ -37,10 +35,9 @@ export async function redrive(store: ToolStore, request: Request, context: Conte
 export async function replay(store: ToolStore, request: Request, context: Context): Promise<Answer> {
   const { id, key } = request;
   const nowMs = Date.now();
-  const { count, upTo } = await store.countCompleted(id, { key });
   return putBack(store, request, context, {
-    total: count,
-    move: (portion) => store.replay(id, { key, ...portion, upTo, nowMs }),
+    count: () => store.countCompleted(id, { key }),
+    move: (portion, upTo) => store.replay(id, { key, ...portion, upTo, nowMs }),
     done: 'replayed',
     where: 'among the completed deliveries',
   });
@@ -94,20 +91,24 @@ async function putBack(
   store: ToolStore,
   { id, key, waitsForRoom }: Request,
   { report }: Context,
-  { total, move, done, where }: Move,
+  { count: countAll, move, done, where }: Move,
 ): Promise<Answer> {
+  // Later deliveries are not moved, or one that fails immediately would be moved again and again.
+  const { count: total, upTo } = await countAll();
   if (id !== null && total === 0) return notFound(id, key, where);
   const size = new PartSize();
   let count = 0;
+  let isDone = total === 0;
   let isWaiting = false;
-  while (count < total) {
+  while (!isDone) {
     // A single delivery is put back regardless of the mark.
     const room = total === 1 ? { count: ANY, bytes: ANY } : await roomIn(store);
     if (room.count >= 1 && room.bytes >= 1) {
       const limit = Math.min(size.count, total - count, room.count);
-      const part = await movePart(size, () => move({ limit, maxBytes: room.bytes }));
-      if (part === 0) break;
+      const part = await movePart(size, () => move({ limit, maxBytes: room.bytes }, upTo));
       count += part;
+      // None: another process has moved the rest.
+      isDone = part === 0 || count === total;
       isWaiting = false;
       continue;
     }
@@ -119,7 +120,7 @@ async function putBack(
     isWaiting = true;
     await sleep(CHECK_AGAIN_MS);
   }
-  const left = Math.max(0, total - count);
+  const left = isDone ? 0 : Math.min(total - count, (await countAll()).count);
   const more = left === 0 ? '' : ` The queue has no room for more: ${deliveries(left)} left ${where}.`;
   return {
     text: `${deliveries(count)} put back into the queue.${more}`,

@@ -26,7 +26,7 @@ interface Held {
 /** Claims due deliveries from the keys in turn, renews claims, and settles them. */
 export class Claims {
   readonly #server: Server;
-  readonly #owner: number;
+  readonly #owner: string;
   readonly #presence: Presence;
   readonly #outcomes: UnknownOutcomes;
   readonly #plan: ScanPlan = new ScanPlan();
@@ -36,7 +36,7 @@ export class Claims {
   #lastKey: string | null = null;
 
   /** @param outcomes - those of this owner, also of other ways to claim. */
-  constructor(server: Server, owner: number, presence: Presence, outcomes: UnknownOutcomes) {
+  constructor(server: Server, owner: string, presence: Presence, outcomes: UnknownOutcomes) {
     this.#server = server;
     this.#owner = owner;
     this.#presence = presence;
@@ -88,7 +88,7 @@ export class Claims {
         startedMs,
         endedMs,
       });
-    return this.#outcomes.claimed(rows);
+    return this.#outcomes.claimed(await this.#outcomes.readable(rows, options));
   }
 
   async nextDueMs(except: ReadonlySet<string> = new Set()): Promise<number | undefined> {

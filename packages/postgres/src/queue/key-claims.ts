@@ -22,12 +22,12 @@ interface NextRow {
 /** Claims deliveries of named keys, and lists keys that are due. */
 export class KeyClaims {
   readonly #server: Server;
-  readonly #owner: number;
+  readonly #owner: string;
   readonly #presence: Presence;
   readonly #outcomes: UnknownOutcomes;
   readonly #floors: KeyFloors = new KeyFloors();
 
-  constructor(server: Server, owner: number, presence: Presence, outcomes: UnknownOutcomes) {
+  constructor(server: Server, owner: string, presence: Presence, outcomes: UnknownOutcomes) {
     this.#server = server;
     this.#owner = owner;
     this.#presence = presence;
@@ -74,8 +74,9 @@ export class KeyClaims {
       };
     });
     this.#floors.note(found, visited, nowMs, tookMs);
+    const readable = new Set(await this.#outcomes.readable(claimed.flat(), lease));
     return found.map(({ key, isFull }, at) => {
-      const deliveries = this.#outcomes.claimed(claimed[at] ?? []);
+      const deliveries = this.#outcomes.claimed((claimed[at] ?? []).filter((row) => readable.has(row)));
       // Absent: the key is paused.
       const next = nextMs[at];
       const dueMs = next ?? (next === null && !isFull ? this.#floors.fullAgainMs(key) : undefined);

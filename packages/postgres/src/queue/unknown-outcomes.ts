@@ -1,10 +1,11 @@
 import type { ClaimedDelivery, ClaimRef, DeliveryRef, Settlement } from '@webhook-backpressure/inbox';
-import { deliveryOf, idHash, type ContentsRow } from '../records/records.ts';
+import { deliveryOf, encodeText, factsOf, idHash, isIntact, type ContentsRow } from '../records/records.ts';
 import { isOutcomeUnknown } from '../server/errors.ts';
 import type { Server } from '../server/server.ts';
 
 const SWEEP_MS = 10_000;
 const WAITING = 1;
+const WHY = 'The row of this delivery cannot be read: it was changed by another program.';
 
 /** A row of a claimed delivery. */
 export interface ClaimedRow extends ContentsRow {
@@ -34,14 +35,14 @@ interface QueueRow {
  */
 export class UnknownOutcomes {
   readonly #server: Server;
-  readonly #owner: number;
+  readonly #owner: string;
   /** The hashes of all claims whose answer arrived. */
   readonly #held = new Set<string>();
   readonly #settlements = new Set<string>();
   #sweepAt = Infinity;
   #sweepUntil = -Infinity;
 
-  constructor(server: Server, owner: number) {
+  constructor(server: Server, owner: string) {
     this.#server = server;
     this.#owner = owner;
   }
@@ -52,13 +53,43 @@ export class UnknownOutcomes {
     try {
       return await claim();
     } catch (error) {
-      if (isOutcomeUnknown(error)) {
-        // The server may still run its statement.
-        this.#sweepAt = performance.now();
-        this.#sweepUntil = this.#sweepAt + leaseMs;
-      }
+      // The server may still run its statement.
+      if (isOutcomeUnknown(error)) this.#sweep(leaseMs);
       throw error;
     }
+  }
+
+  /** Claimed rows without those that cannot be read, which it makes dead letters: no handler could handle them. */
+  async readable<R extends ClaimedRow>(rows: readonly R[], { leaseMs, nowMs }: Lease): Promise<readonly R[]> {
+    const damaged = rows.filter((row) => !isIntact(row));
+    if (damaged.length === 0) return rows;
+    const { schema, skew } = this.#server;
+    try {
+      await this.#server.call('settle_v1', [
+        this.#owner,
+        skew.toServer(nowMs),
+        damaged.map((row) => idHash(factsOf(row))),
+        damaged.map(({ attempt }) => attempt),
+        damaged.map(() => 'dead'),
+        damaged.map(() => null),
+        damaged.map(() => encodeText(WHY)),
+        damaged.map(() => false),
+      ]);
+    } catch (error) {
+      this.#sweep(leaseMs);
+      throw error;
+    }
+    this.#server.report({
+      type: 'warning',
+      code: 'WBP_POSTGRES_UNREADABLE',
+      message: `${String(damaged.length)} deliveries of the schema ${schema} cannot be read: another program has changed their rows. They are dead letters now.`,
+    });
+    return rows.filter(isIntact);
+  }
+
+  #sweep(leaseMs: number): void {
+    this.#sweepAt = performance.now();
+    this.#sweepUntil = this.#sweepAt + leaseMs;
   }
 
   /** The deliveries of a claim that was answered. */

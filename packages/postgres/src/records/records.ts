@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto';
+import { isRecord } from '@webhook-backpressure/base';
 import type { DeliveryRef, Json, StoredDelivery } from '@webhook-backpressure/inbox';
 
 /** The columns of a delivery without its body. */
@@ -26,15 +27,37 @@ export function encodeFacts({ headers, request, context, sealedBy }: StoredDeliv
   return JSON.stringify([headers, method, url, params, context, sealedBy ?? null]);
 }
 
+type Facts = readonly [Strings, string, string, Strings, Json, string | null];
+
+/** As of a delivery whose facts cannot be read: it must still be listed as a dead letter, or it could not be purged. */
+const NO_FACTS: Facts = [{}, '', '', {}, null, null];
+
+function decodeFacts(stored: string): Facts | undefined {
+  try {
+    const facts: unknown = JSON.parse(stored);
+    if (!Array.isArray(facts) || facts.length !== NO_FACTS.length) return undefined;
+    const [headers, method, url, params, , sealedBy] = facts as unknown[];
+    const isRight =
+      isStrings(headers) && typeof method === 'string' && typeof url === 'string' && isStrings(params);
+    return isRight && (sealedBy === null || typeof sealedBy === 'string')
+      ? (facts as unknown as Facts)
+      : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+function isStrings(value: unknown): value is Strings {
+  return isRecord(value) && Object.values(value).every((field) => typeof field === 'string');
+}
+
+/** Whether the facts of a row are as this library writes them. A row changed by hand could not be handled. */
+export function isIntact({ facts }: FactsRow): boolean {
+  return decodeFacts(facts) !== undefined;
+}
+
 export function factsOf(row: FactsRow): Omit<StoredDelivery, 'rawBody'> {
-  const [headers, method, url, params, context, sealedBy] = JSON.parse(row.facts) as [
-    Strings,
-    string,
-    string,
-    Strings,
-    Json,
-    string | null,
-  ];
+  const [headers, method, url, params, context, sealedBy] = decodeFacts(row.facts) ?? NO_FACTS;
   return {
     key: decodeText(row.key),
     id: decodeText(row.id),

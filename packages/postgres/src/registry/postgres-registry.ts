@@ -13,7 +13,7 @@ export interface PostgresRegistryOptions {
 
 /**
  * Where the members of a fleet see each other: two tables in PostgreSQL 15 or newer. The first beat creates the schema of
- * `postgresStore`, or migrates it.
+ * `postgresStore`, or migrates it. Later beats reject while it is away.
  *
  * @param pool - a `Pool` of `pg`. A beat needs one connection for a few milliseconds, every 2 s; behind PgBouncer too.
  * Add a listener of its `error` event, or a connection that fails while it is idle ends the process.
@@ -29,7 +29,7 @@ export function postgresRegistry(pool: PostgresPool, options: PostgresRegistryOp
       `The first argument must be a Pool of pg, but was ${inspect(pool, { depth: 0 })}.`,
     );
   const schema = checkSchema(options.schema);
-  return new ServerRegistry(new Server({ connection: { pool }, schema, isPooled: true }));
+  return new ServerRegistry(new Server({ connection: { pool }, schema, isPooled: true }), migrate);
 }
 
 interface Row {
@@ -43,28 +43,29 @@ interface Row {
 /** The registry in the schema of a server, which a store may use as well. */
 export class ServerRegistry implements FleetRegistry {
   readonly #server: Server;
-  #migrating: Promise<void> | undefined;
+  readonly #prepare: (server: Server) => Promise<void>;
+  #prepared: Promise<void> | undefined;
 
-  constructor(server: Server) {
+  /** @param prepare - called before the first beat, and again until it succeeds. */
+  constructor(server: Server, prepare: (server: Server) => Promise<void> = () => Promise.resolve()) {
     this.#server = server;
+    this.#prepare = prepare;
   }
 
   async beat({ resource, member, number, state, news, seen }: FleetBeat): Promise<FleetView> {
     const values = [resource, member, number, state, news, JSON.stringify(seen)];
-    try {
-      this.#migrating ??= migrate(this.#server);
-      await this.#migrating;
-      const rows = await this.#server.rows<Row>('fleet_beat_v1', values);
-      const states = rows.filter((row) => Number(row.number) === 0);
-      const others = rows.filter((row) => Number(row.number) > 0);
-      return {
-        members: states.map((row) => ({ member: row.member, ageMs: row.age_ms, state: row.content })),
-        news: others.map((row) => ({ member: row.member, number: Number(row.number), news: row.content })),
-      };
-    } catch (error) {
-      // The tables may be created later, or may have been dropped.
-      this.#migrating = undefined;
+    // Never again after a success: where a schema is away, during a restore for example, receivers would use an empty one.
+    this.#prepared ??= this.#prepare(this.#server).catch((error: unknown) => {
+      this.#prepared = undefined;
       throw error;
-    }
+    });
+    await this.#prepared;
+    const rows = await this.#server.rows<Row>('fleet_beat_v1', values);
+    const states = rows.filter((row) => Number(row.number) === 0);
+    const others = rows.filter((row) => Number(row.number) > 0);
+    return {
+      members: states.map((row) => ({ member: row.member, ageMs: row.age_ms, state: row.content })),
+      news: others.map((row) => ({ member: row.member, number: Number(row.number), news: row.content })),
+    };
   }
 }

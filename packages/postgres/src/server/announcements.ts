@@ -10,13 +10,13 @@ const MAX_DELAY_MS = 20;
 const POLL_MS = 1000;
 
 /** A number that no owner has. */
-const NO_OWNER = 0;
+const NO_OWNER = '0';
 
 /** Tells all workers but the owner that deliveries are due. Never rejects. */
-export async function announce(server: Server, owner: number = NO_OWNER): Promise<void> {
+export async function announce(server: Server, owner: string = NO_OWNER): Promise<void> {
   // Nothing to wait for on the disk.
   const text = "SELECT set_config('synchronous_commit', 'off', true), pg_notify($1, $2)";
-  await server.query(text, [channelOf(server), String(owner)]).catch(() => undefined);
+  await server.query(text, [channelOf(server), owner]).catch(() => undefined);
 }
 
 /** A channel has a shorter name than a schema may have. */
@@ -27,7 +27,7 @@ function channelOf({ schema }: Server): string {
 /** Tells the workers of other processes that deliveries are due. They find them without it, only later. */
 export class Announcements {
   readonly #server: Server;
-  readonly #owner: number;
+  readonly #owner: string;
   readonly #random: () => number;
   readonly #channel: string;
   #sentMs = -Infinity;
@@ -36,7 +36,7 @@ export class Announcements {
   #polling: ReturnType<typeof setInterval> | undefined;
   #isClosed = false;
 
-  constructor(server: Server, owner: number, random: () => number = Math.random) {
+  constructor(server: Server, owner: string, random: () => number = Math.random) {
     this.#server = server;
     this.#owner = owner;
     this.#random = random;
@@ -77,7 +77,7 @@ export class Announcements {
   /** Listens on a session. */
   async listen(client: PostgresClient): Promise<void> {
     client.on('notification', ({ channel, payload }) => {
-      if (channel === this.#channel && payload !== String(this.#owner)) this.#wake();
+      if (channel === this.#channel && payload !== this.#owner) this.#wake();
     });
     await client.query({ text: `LISTEN ${this.#channel}`, values: [], query_timeout: 5000 });
     // Others may have announced something since the last session ended.

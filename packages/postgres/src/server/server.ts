@@ -16,12 +16,25 @@ export const SERVER_MS = '(extract(epoch FROM clock_timestamp()) * 1000)::double
 /** An idle connection that has failed: the next statement takes another one. */
 const ignore = (): void => undefined;
 
+const heard = new WeakSet<PostgresClient>();
+
+/**
+ * The server may end a connection in the packet that establishes it. The error is emitted before a promise of the client can
+ * be awaited, and without a listener it would end the process.
+ */
+function listen(client: PostgresClient): void {
+  // Stores may share a pool.
+  if (heard.has(client)) return;
+  heard.add(client);
+  client.on('error', ignore);
+}
+
 /** Runs a statement. */
 export type Run = <R>(text: string, values?: readonly unknown[]) => Promise<readonly R[]>;
 
 interface OwnPool extends PostgresPool {
   end(): Promise<void>;
-  on(event: 'error', listener: (error: Error) => void): unknown;
+  on: NonNullable<PostgresPool['on']>;
 }
 
 /** The database of a store. */
@@ -37,8 +50,8 @@ export class Server {
   readonly #settings: Settings;
   #pool: Promise<PostgresPool> | undefined;
   #own: OwnPool | undefined;
-  /** Whether transactions are READ COMMITTED by default, as without a setting; undefined until one has asked. */
-  #isUsual: boolean | undefined;
+  /** Whether a connection has the usual settings. Others may have been made meanwhile for the role or the database. */
+  readonly #areUsual = new WeakMap<PostgresClient, boolean>();
 
   constructor(settings: Settings, report: (event: StoreEvent) => void = () => undefined) {
     this.#settings = settings;
@@ -67,7 +80,7 @@ export class Server {
   async query<R>(text: string, values: readonly unknown[] = []): Promise<readonly R[]> {
     for (let tries = 1; ; tries += 1) {
       try {
-        return await this.withClient((run) => this.#runAlone<R>(run, text, values));
+        return await this.withClient((run, client) => this.#runAlone<R>(run, client, text, values));
       } catch (error) {
         if (tries === MAX_TRIES || !isRetryable((error as Error).cause)) throw error;
       }
@@ -76,17 +89,32 @@ export class Server {
 
   /**
    * The functions of the schema wait for locks, then see what others have committed meanwhile. With another default of the
-   * role or the database, members of a fleet would miss each other, and puts would fail.
+   * role or the database, members of a fleet would miss each other, and puts would fail. With fewer digits, times would be
+   * wrong by hours.
    */
-  async #runAlone<R>(run: Run, text: string, values: readonly unknown[]): Promise<readonly R[]> {
-    if (this.#isUsual === undefined) {
-      const [found] = await run<{ level: string }>(
-        "SELECT current_setting('transaction_isolation') AS level",
+  async #runAlone<R>(
+    run: Run,
+    client: PostgresClient,
+    text: string,
+    values: readonly unknown[],
+  ): Promise<readonly R[]> {
+    if (!this.#areUsual.has(client)) {
+      const [found] = await run<{ are_usual: boolean }>(
+        `SELECT current_setting('transaction_isolation') = 'read committed'
+          AND current_setting('extra_float_digits')::integer > 0 AS are_usual`,
       );
-      this.#isUsual = found?.level === 'read committed';
+      this.#areUsual.set(client, found?.are_usual === true);
     }
-    if (this.#isUsual) return await run<R>(text, values);
-    await run('BEGIN ISOLATION LEVEL READ COMMITTED');
+    if (this.#areUsual.get(client) === true) {
+      try {
+        return await run<R>(text, values);
+      } catch (error) {
+        // A pooler may have changed the connection behind the client.
+        if (isRetryable(error)) this.#areUsual.delete(client);
+        throw error;
+      }
+    }
+    await run('BEGIN ISOLATION LEVEL READ COMMITTED; SET LOCAL extra_float_digits = 1');
     try {
       const rows = await run<R>(text, values);
       await run('COMMIT');
@@ -111,7 +139,7 @@ export class Server {
   }
 
   /** Runs statements on one connection. */
-  async withClient<T>(work: (run: Run) => Promise<T>): Promise<T> {
+  async withClient<T>(work: (run: Run, client: PostgresClient) => Promise<T>): Promise<T> {
     let client: PostgresClient | undefined;
     let isBroken = false;
     // A pool listens to idle clients only, and an error without a listener would end the process.
@@ -124,7 +152,7 @@ export class Server {
       return await work(async <R>(text: string, values: readonly unknown[] = []) => {
         const { rows } = await taken.query({ text, values: [...values], query_timeout: QUERY_TIMEOUT_MS });
         return rows as R[];
-      });
+      }, taken);
     } catch (error) {
       isBroken ||= !isUsableAfter(error);
       throw coded(error, this.schema);
@@ -163,7 +191,9 @@ export class Server {
   async end(): Promise<void> {
     this.isOpen = false;
     const own = this.#own;
-    if (this.#pool !== undefined) this.#settings.connection.pool?.off?.('error', ignore);
+    const given = this.#pool === undefined ? undefined : this.#settings.connection.pool;
+    given?.off?.('error', ignore);
+    given?.off?.('connect', listen);
     this.#pool = undefined;
     this.#own = undefined;
     await own?.end();
@@ -173,6 +203,7 @@ export class Server {
     const { connectionString, pool: given } = this.#settings.connection;
     if (given !== undefined) {
       given.on?.('error', ignore);
+      given.on?.('connect', listen);
       return given;
     }
     const pg = await loadPg();
@@ -185,6 +216,7 @@ export class Server {
       ...(this.isPooled ? {} : { statement_timeout: QUERY_TIMEOUT_MS }),
     });
     pool.on('error', ignore);
+    pool.on('connect', listen);
     this.#own = pool;
     return pool;
   }

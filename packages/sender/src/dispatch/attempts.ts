@@ -2,6 +2,7 @@ import type { EndpointAttempt } from '@webhook-backpressure/observe';
 import { Deadlines, NO_DEADLINE, type Timed } from '@webhook-backpressure/base';
 import { errorMessageOf } from '@webhook-backpressure/inbox/store';
 import type { Batch } from '../batches/batching.ts';
+import { checkStored } from '../outbox/outgoing-event.ts';
 import type { SenderContext } from '../outbox/sender-context.ts';
 import { batchContent, eventContent, signatureHeaders } from '../requests/request-content.ts';
 import { RequestFailure, type Answer, type OutgoingRequest, type Requester } from '../requests/request.ts';
@@ -109,7 +110,7 @@ export class Attempts {
       request = requestOf(attempt, sentAtMs);
     } catch (error) {
       this.#end(attempt);
-      this.#ends.damaged(attempt, errorMessageOf(error));
+      this.#ends.damaged(attempt, `The stored event is damaged: ${errorMessageOf(error)}`);
       return;
     }
     this.#deadlines.set(attempt, nowMs + settings.timeoutMs, nowMs);
@@ -168,6 +169,7 @@ export class Attempts {
 /** Throws if stored data is damaged. */
 function requestOf({ parcel, learned, controller }: Attempt, sentAtMs: number): OutgoingRequest {
   const { url, secrets } = learned.settings;
+  for (const { event } of parcel.claims) checkStored(event);
   const [first, ...others] = parcel.claims;
   const { id, headers, body } = parcel.isBatch
     ? batchContent(parcel.id, [first.event, ...others.map(({ event }) => event)])

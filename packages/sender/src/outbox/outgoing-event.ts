@@ -46,6 +46,7 @@ const NO_REQUEST: StoredDelivery['request'] = Object.freeze({
   params: Object.freeze({}),
 });
 const encoder = new TextEncoder();
+const decoder = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
 
 /**
  * An event as it is stored: the type and the data as JSON. The id and the time are stored beside them, so that a repeated
@@ -75,6 +76,19 @@ export function storedEvent(event: OutgoingEvent, maxEventBytes: number, atMs: n
     sealedBy: undefined,
     fingerprint: undefined,
   };
+}
+
+/**
+ * Throws unless an event is as {@link storedEvent} has made it: a disk or another program may have changed it. Otherwise what
+ * no receiver can read would be signed, and its failures would count as those of the endpoint.
+ */
+export function checkStored({ id, headers, rawBody }: StoredDelivery): void {
+  checkId(id);
+  checkedHeaders(headers);
+  const text = decoder.decode(rawBody);
+  const event: unknown = JSON.parse(text);
+  if (!text.startsWith('{"type":"') || !isRecord(event) || !Object.hasOwn(event, 'data'))
+    throw invalid('ERR_WBP_EVENT', 'the body', 'an object of type and data', event);
 }
 
 /** The text that `stringify` has read is stored, whatever a getter returned to the check. */

@@ -41,9 +41,10 @@ interface NodeDatabase {
 }
 interface NodeStatement {
   setReturnArrays(enabled: boolean): void;
+  setReadBigInts(enabled: boolean): void;
   get(...values: readonly Value[]): unknown;
   all(...values: readonly Value[]): unknown[];
-  run(...values: readonly Value[]): { readonly changes: number };
+  run(...values: readonly Value[]): { readonly changes: number | bigint };
 }
 
 /** Before this release, several writers could damage a file: https://sqlite.org/wal.html#walresetbug */
@@ -72,10 +73,12 @@ export function loadNodeSqlite(): Driver | undefined {
       const prepare = (sql: string): DriverStatement => {
         const statement = database.prepare(sql);
         statement.setReturnArrays(true);
+        // Otherwise it throws at an integer above 2^53, again at every try.
+        statement.setReadBigInts(true);
         return {
           get: (values) => statement.get(...values.map(bindable)),
           all: (values) => statement.all(...values.map(bindable)),
-          run: (values) => statement.run(...values.map(bindable)).changes,
+          run: (values) => Number(statement.run(...values.map(bindable)).changes),
         };
       };
       return wrap(database, () => database.isTransaction, prepare);
@@ -139,6 +142,17 @@ export function loadLibsql(): Driver {
   };
 }
 
+/** Replaces integers that only damage or another program writes. Those above 2^53 could not be bound as they were read. */
+function bounded(row: unknown): unknown {
+  if (!Array.isArray(row)) return row;
+  for (let at = 0; at < row.length; at += 1) {
+    const value: unknown = row[at];
+    if (typeof value !== 'bigint' && !Number.isInteger(value)) continue;
+    row[at] = Math.max(-Number.MAX_SAFE_INTEGER, Math.min(Number(value), Number.MAX_SAFE_INTEGER));
+  }
+  return row;
+}
+
 function wrap(
   database: { exec(sql: string): unknown; close(): unknown },
   isInTransaction: () => boolean,
@@ -148,7 +162,14 @@ function wrap(
     get inTransaction() {
       return isInTransaction();
     },
-    prepare,
+    prepare: (sql) => {
+      const statement = prepare(sql);
+      return {
+        get: (values) => bounded(statement.get(values)),
+        all: (values) => statement.all(values).map(bounded),
+        run: (values) => statement.run(values),
+      };
+    },
     exec: (sql) => {
       database.exec(sql);
     },

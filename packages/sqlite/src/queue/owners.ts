@@ -11,7 +11,8 @@ const CHECK_OWNERS_MS = 1000;
 const HELD = 'SELECT 1 FROM queue INDEXED BY queue_held WHERE state = 2 AND owner';
 const OTHERS_HOLD = `SELECT EXISTS (${HELD} < ?1) OR EXISTS (${HELD} > ?1)`;
 const HOLDERS = 'SELECT DISTINCT owner FROM queue INDEXED BY queue_held WHERE state = 2 AND owner <> ?';
-const STRAND = `UPDATE queue INDEXED BY queue_held SET state = 3, strandings = strandings + 1,
+const STRAND = `UPDATE queue INDEXED BY queue_held SET state = 3,
+  strandings = min(strandings, ${String(Number.MAX_SAFE_INTEGER - 1)}) + 1,
   due_ms = min(due_ms, ?2), owner = NULL, lease_ms = NULL
   WHERE state = 2 AND`;
 const STRAND_OF = `${STRAND} owner = ?1`;

@@ -13,6 +13,9 @@ export const MAX_UNREADABLE = 100;
 
 const WHY = 'The row of this delivery cannot be read: it was damaged, or changed by another program.';
 
+/** The number of attempts may be any integer, after damage or because of another program. */
+const CLAIM = `UPDATE queue SET state = 2, owner = ?, lease_ms = ?,
+  attempts = min(attempts, ${String(Number.MAX_SAFE_INTEGER - 1)}) + 1 WHERE seq = ? RETURNING attempts, strandings`;
 const CONTENTS_OF = `SELECT ${CONTENTS} FROM contents c WHERE seq = ?`;
 const BYTES = 'SELECT bytes FROM contents WHERE seq = ?';
 /** Reads only the index, which may be intact when the row is not. */
@@ -66,11 +69,10 @@ export class RowClaims {
       this.#bury(queued, nowMs, changes);
       return undefined;
     }
-    const [attempt, strandings] = this.#connection.get(
-      `UPDATE queue SET state = 2, owner = ?, lease_ms = ?, attempts = attempts + 1 WHERE seq = ?
-      RETURNING attempts, strandings`,
-      [self, nowMs + leaseMs, seq],
-    ) as [number, number];
+    const [attempt, strandings] = this.#connection.get(CLAIM, [self, nowMs + leaseMs, seq]) as [
+      number,
+      number,
+    ];
     changes.inFlight += 1;
     return { ...deliveryOf(row), attempt, strandings };
   }

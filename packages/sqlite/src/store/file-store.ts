@@ -17,7 +17,7 @@ import { Owners, type Predecessor } from '../queue/owners.ts';
 import { getPending, listPending } from '../queue/pending.ts';
 import { RowClaims } from '../queue/row-claims.ts';
 import { setOrdered } from '../tables/order.ts';
-import { counted, depthByKey, noteRoom, pause, readStats, resume } from '../tables/totals.ts';
+import { counted, depthByKey, noteRoom, pause, readStats, repairTotals, resume } from '../tables/totals.ts';
 import { openInboxFile, retryWhileLocked } from './inbox-file.ts';
 
 /** The second argument of `open`. Without `isOrdered`, the file keeps its mode. */
@@ -172,6 +172,7 @@ class OpenFile {
     let lock: OwnerLock | undefined;
     try {
       return counted(this.connection, (changes) => {
+        repairTotals(this.connection);
         const owner = this.#owners.register(nowMs);
         ({ lock } = owner);
         if (predecessor !== undefined) this.#owners.takeOver(owner.id, predecessor, nowMs, changes);

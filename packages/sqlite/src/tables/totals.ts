@@ -29,15 +29,30 @@ export interface Paused {
   readonly keys: readonly string[];
 }
 
-/** In the order of {@link Totals}. */
-const READ =
-  'SELECT depth, in_flight, bytes, shelved, shelved_bytes, remembered, kept, kept_bytes, drained FROM totals';
 /** The size of a delivery whose row cannot be read is unknown, so an empty queue sets the bytes to 0. */
 const ADD = `UPDATE totals SET depth = depth + ?1, in_flight = in_flight + ?2,
   bytes = CASE WHEN depth + ?1 = 0 THEN 0 ELSE bytes + ?3 END,
   shelved = shelved + ?4, shelved_bytes = shelved_bytes + ?5, remembered = remembered + ?6,
   kept = kept + ?7, kept_bytes = kept_bytes + ?8, drained = drained + ?9`;
+/** In the order of {@link Totals}. */
+const COLUMNS = 'depth, in_flight, bytes, shelved, shelved_bytes, remembered, kept, kept_bytes, drained';
+const READ = `SELECT ${COLUMNS} FROM totals`;
+/** No total is so large. */
+const IMPOSSIBLE = 2 ** 50;
+const bytesOf = (table: string): string =>
+  `(SELECT CAST(total(min(c.bytes, ${String(IMPOSSIBLE)})) AS INTEGER) FROM ${table} t JOIN contents c ON c.seq = t.seq)`;
+const COUNT = `UPDATE totals SET depth = (SELECT count(*) FROM queue),
+  in_flight = (SELECT count(*) FROM queue WHERE state = 2), bytes = ${bytesOf('queue')},
+  shelved = (SELECT count(*) FROM shelf), shelved_bytes = ${bytesOf('shelf')},
+  remembered = (SELECT count(*) FROM remembered),
+  kept = (SELECT count(*) FROM kept), kept_bytes = ${bytesOf('kept')}, drained = 0
+  WHERE max(${COLUMNS}) > ${String(IMPOSSIBLE)} OR min(${COLUMNS}) < -${String(IMPOSSIBLE)}`;
 const NOTHING_PAUSED: Paused = { isAll: false, keys: [] };
+
+/** Counts again if a total is impossible: damaged, or changed by another program. Call it within a transaction. */
+export function repairTotals(connection: Connection): void {
+  connection.run(COUNT);
+}
 
 export function readTotals(connection: Connection): Totals {
   return totalsOf(connection.get(READ) as number[]);
