@@ -30,6 +30,13 @@ export const statusOf: Res<'statusCode'> = reading('statusCode', (res) => res.st
 /** What `writableEnded` reports. */
 export const finishedOf: Res<'finished'> = reading('finished', (res) => res.writableEnded);
 
+const timedoutOf: Read<{ timedout?: unknown }, 'timedout'> = reading('timedout', (req) => req.timedout);
+
+/** Whether connect-timeout has answered a request: its handler may still run. */
+export function isTimedOut(request: IncomingMessage): boolean {
+  return timedoutOf(request as { timedout?: unknown }) === true;
+}
+
 const originalUrlOf: Read<{ originalUrl?: unknown }, 'originalUrl'> = reading(
   'originalUrl',
   (req) => req.originalUrl,
