@@ -1,4 +1,3 @@
-import { isThenable } from '@webhook-backpressure/base';
 import { Handling } from '@webhook-backpressure/core/middleware';
 import type { Application, Request, RequestHandler } from 'express';
 
@@ -37,13 +36,13 @@ function following(handle: RequestHandler): RequestHandler {
   if (wrapped.has(handle)) return handle;
   const followed: RequestHandler = function (this: unknown, req, res, next) {
     const returned: unknown = handle.call(this, req, res, next);
-    return isThenable(returned) ? hold(req, returned) : returned;
+    return returned instanceof Promise ? hold(req, returned) : returned;
   };
   wrapped.add(followed);
   return followed;
 }
 
-function hold(req: Request, returned: PromiseLike<unknown>): unknown {
+function hold(req: Request, returned: Promise<unknown>): unknown {
   const handling = req.backpressure;
   return handling instanceof Handling ? handling.hold(returned) : returned;
 }

@@ -1,4 +1,4 @@
-import { createAdmissionControl } from '@webhook-backpressure/core/middleware';
+import { createAdmissionControl, readableErrors } from '@webhook-backpressure/core/middleware';
 import type { BackpressureInfo, Intake, MiddlewareOptions } from '@webhook-backpressure/core';
 import {
   boundBody,
@@ -44,7 +44,7 @@ export function webhookBackpressure(
 ): RequestHandler & { intake: Intake } {
   const control = createAdmissionControl<Request, [Request, Response, NextFunction]>(options, nodeReader);
   const admission = new RequestAdmission(control);
-  const { onRefused: handler } = options;
+  const handler = readableErrors(options.onRefused);
   let isFollowing = false;
 
   const settle = (verdict: Verdict, req: Request, res: Response, next: NextFunction): unknown => {

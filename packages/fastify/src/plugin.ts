@@ -1,4 +1,4 @@
-import { createAdmissionControl } from '@webhook-backpressure/core/middleware';
+import { createAdmissionControl, readableErrors } from '@webhook-backpressure/core/middleware';
 import type { MiddlewareOptions } from '@webhook-backpressure/core';
 import {
   boundBody,
@@ -28,7 +28,7 @@ export function addBackpressure(fastify: FastifyInstance, options: WebhookBackpr
     headers: (request) => nodeReader.headers(request.raw),
     warn: nodeReader.warn,
   });
-  const { onRefused: handler } = options;
+  const handler = readableErrors(options.onRefused);
   const { intake } = control;
   const admission = new RequestAdmission(control);
 
