@@ -39,5 +39,6 @@ export { shared } from './shared.ts';
 export { Timer } from './time/timer.ts';
 export { checkClock, type Clock, holdTimer, monotonic, systemClock } from './time/clock.ts';
 export { errorMessageOf, readableErrors, readThrown, thrownText } from './thrown.ts';
+export { inBackground, showWarning } from './warn.ts';
 export { Deadlines, NO_DEADLINE, type Timed } from './time/deadlines.ts';
 export { TimeLimit } from './time/time-limit.ts';

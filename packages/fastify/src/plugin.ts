@@ -84,6 +84,6 @@ export function addBackpressure(fastify: FastifyInstance, options: WebhookBackpr
 /** Sends what a handler returns, as Fastify does with what the handler of a route returns. */
 async function sendPayload(reply: FastifyReply, returned: unknown): Promise<false> {
   const payload = await returned;
-  if (payload !== undefined && !reply.sent) void reply.send(payload);
+  if (payload !== undefined && !reply.sent) reply.send(payload);
   return false;
 }

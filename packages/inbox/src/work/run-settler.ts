@@ -1,4 +1,4 @@
-import { errorMessageOf } from '@webhook-backpressure/base';
+import { errorMessageOf, inBackground } from '@webhook-backpressure/base';
 import type { InboxState } from '../capacity/inbox-state.ts';
 import { inboxDelivery } from '../delivery/inbox-delivery.ts';
 import { callObserver } from '../events/call-observer.ts';
@@ -182,7 +182,7 @@ export class RunSettler {
       callObserver(() => onDead(inboxDelivery(delivery), error));
     };
     const decrypted = this.#inbox.encryption.decryptOrEmpty(claimed);
-    if (decrypted instanceof Promise) void decrypted.then(call);
+    if (decrypted instanceof Promise) inBackground(decrypted.then(call));
     else call(decrypted);
   }
 
