@@ -144,7 +144,12 @@ export class BackpressureError extends Error {
    */
   static override [Symbol.hasInstance](value: unknown): value is BackpressureError {
     if (this !== BackpressureError) return Function.prototype[Symbol.hasInstance].call(this, value);
-    return value instanceof Error && value.name === NAME && 'code' in value && 'help' in value;
+    try {
+      return value instanceof Error && value.name === NAME && 'code' in value && 'help' in value;
+    } catch {
+      // A revoked proxy, or a getter that throws.
+      return false;
+    }
   }
 
   /** The stable code, to compare with instead of the message. */
@@ -198,21 +203,6 @@ const SHOWN_CHARACTERS = 80;
 export function show(value: unknown): string {
   const text = describe(value);
   return text.length > SHOWN_CHARACTERS ? `${text.slice(0, SHOWN_CHARACTERS)}…` : text;
-}
-
-/**
- * Converts a thrown value to text for a warning. Never throws, not even for an object without a prototype, which
- * `String` cannot convert.
- *
- * @param thrown - any value.
- * @returns the name and message of an error; any other value as `String` converts it, where it can.
- */
-export function thrownText(thrown: unknown): string {
-  try {
-    return String(thrown);
-  } catch {
-    return show(thrown);
-  }
 }
 
 /** Undefined when the object's own `toJSON` returns undefined, although the types exclude it. */

@@ -18,7 +18,6 @@ export {
   invalidResult,
   isThenable,
   show,
-  thrownText,
 } from './errors.ts';
 export { Generations } from './generations.ts';
 export { glanceAt, type GlanceField } from './glance.ts';
@@ -39,5 +38,7 @@ export {
 export { shared } from './shared.ts';
 export { Timer } from './time/timer.ts';
 export { checkClock, type Clock, holdTimer, monotonic, systemClock } from './time/clock.ts';
+export { errorMessageOf, readableErrors, readThrown, thrownText } from './thrown.ts';
+export { inBackground, showWarning } from './warn.ts';
 export { Deadlines, NO_DEADLINE, type Timed } from './time/deadlines.ts';
 export { TimeLimit } from './time/time-limit.ts';

@@ -1,4 +1,5 @@
 // For adapters of frameworks. `docs/support.md` says which names are public.
+export { readableErrors } from '@webhook-backpressure/base';
 export {
   type AdmissionControl,
   createAdmissionControl,

@@ -1,3 +1,4 @@
+import { inBackground } from '@webhook-backpressure/base';
 /** What {@link until} observes: an intake, an inbox or a sender. `S` is the type of its snapshots. */
 export interface Observed<S> {
   /** Returns the current state. */
@@ -37,7 +38,7 @@ export function until<S>(source: Observed<S>, condition: (snapshot: S) => boolea
       if (isScheduled) return;
       isScheduled = true;
       // Some events are emitted before the change that they report is complete.
-      void Promise.resolve().then(check);
+      inBackground(Promise.resolve().then(check));
     });
     check();
   });

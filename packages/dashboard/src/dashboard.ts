@@ -1,3 +1,4 @@
+import { inBackground } from '@webhook-backpressure/base';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { OpenPages } from './events/open-pages.ts';
 import { handleNode } from './node/node-handler.ts';
@@ -45,7 +46,7 @@ export function dashboard(options: DashboardOptions): Dashboard {
   return {
     fetch: (request) => handler.handle(incomingOf(request)),
     node: (req, res) => {
-      void handleNode(handler, req, res, settings.onError);
+      inBackground(handleNode(handler, req, res, settings.onError));
     },
     close: () => {
       watch.stop();

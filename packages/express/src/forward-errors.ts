@@ -8,21 +8,9 @@ export function forwardingErrors(
     try {
       const result = handle(req, res, next);
       // Express 4 ignores what a middleware returns.
-      if (result instanceof Promise) forwardRejection(result, next);
+      if (result instanceof Promise) result.catch(next);
     } catch (error) {
-      next(errorOf(error));
+      next(error);
     }
   };
-}
-
-function forwardRejection(result: Promise<unknown>, next: NextFunction): void {
-  result.catch((error: unknown) => {
-    next(errorOf(error));
-  });
-}
-
-/** Express treats `next(undefined)`, `next('route')` and `next('router')` as success, so these become errors. */
-function errorOf(reason: unknown): unknown {
-  const isError = typeof reason === 'object' && reason !== null;
-  return isError ? reason : new Error('A callback threw a value that is not an error.', { cause: reason });
 }

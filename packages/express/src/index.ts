@@ -1,4 +1,4 @@
-import { createAdmissionControl } from '@webhook-backpressure/core/middleware';
+import { createAdmissionControl, readableErrors } from '@webhook-backpressure/core/middleware';
 import type { BackpressureInfo, Intake, MiddlewareOptions } from '@webhook-backpressure/core';
 import {
   boundBody,
@@ -9,6 +9,7 @@ import {
   writeRefusal,
 } from '@webhook-backpressure/node/request';
 import type { NextFunction, Request, RequestHandler, Response } from 'express';
+import { followHandlers } from './follow-handlers.ts';
 import { forwardingErrors } from './forward-errors.ts';
 
 declare global {
@@ -43,13 +44,17 @@ export function webhookBackpressure(
 ): RequestHandler & { intake: Intake } {
   const control = createAdmissionControl<Request, [Request, Response, NextFunction]>(options, nodeReader);
   const admission = new RequestAdmission(control);
-  const { onRefused: handler } = options;
+  const handler = readableErrors(options.onRefused);
+  let isFollowing = false;
 
   const settle = (verdict: Verdict, req: Request, res: Response, next: NextFunction): unknown => {
     if (verdict === null) return undefined;
     if (verdict.admitted) {
       req.backpressure = verdict;
       setHeaders(res, control.fields());
+      // Not before the first delivery: only then all routes are there.
+      if (!isFollowing) followHandlers(req.app as Request['app'] | undefined);
+      isFollowing = true;
       next();
       return undefined;
     }

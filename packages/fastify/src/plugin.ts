@@ -1,4 +1,4 @@
-import { createAdmissionControl } from '@webhook-backpressure/core/middleware';
+import { createAdmissionControl, readableErrors } from '@webhook-backpressure/core/middleware';
 import type { MiddlewareOptions } from '@webhook-backpressure/core';
 import {
   boundBody,
@@ -29,7 +29,7 @@ export function addBackpressure(fastify: FastifyInstance, options: WebhookBackpr
     headers: (request) => nodeReader.headers(request.raw),
     warn: nodeReader.warn,
   });
-  const { onRefused: handler } = options;
+  const handler = readableErrors(options.onRefused);
   const { intake } = control;
   const admission = new RequestAdmission(control);
 
@@ -85,6 +85,6 @@ export function addBackpressure(fastify: FastifyInstance, options: WebhookBackpr
 /** Sends what a handler returns, as Fastify does with what the handler of a route returns. */
 async function sendPayload(reply: FastifyReply, returned: unknown): Promise<false> {
   const payload = await returned;
-  if (payload !== undefined && !reply.sent) void reply.send(payload);
+  if (payload !== undefined && !reply.sent) reply.send(payload);
   return false;
 }

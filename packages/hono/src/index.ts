@@ -1,4 +1,4 @@
-import { createAdmissionControl } from '@webhook-backpressure/core/middleware';
+import { createAdmissionControl, readableErrors } from '@webhook-backpressure/core/middleware';
 import type { BackpressureInfo, Intake, MiddlewareOptions, Refusal } from '@webhook-backpressure/core';
 import { RequestAdmission } from '@webhook-backpressure/node/request';
 import { admitRequest, enclosingDelivery, handleInside } from '@webhook-backpressure/web/parts';
@@ -42,7 +42,7 @@ export function webhookBackpressure(
   });
   const undecided = new UndecidedRequests();
   const admission = new RequestAdmission(control, undecided);
-  const { onRefused: handler } = options;
+  const handler = readableErrors(options.onRefused);
 
   const refuse = async (c: Context, next: Next, refusal: Refusal): Promise<Response | undefined> => {
     boundNodeBody(c.env);

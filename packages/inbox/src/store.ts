@@ -6,7 +6,6 @@ export { areOtherBodies, bodySum, type Summed } from './delivery/body-sum.ts';
 export { checkJson, NotJsonError } from './delivery/json.ts';
 export { storedBytes } from './delivery/stored-bytes.ts';
 export { callObserver } from './events/call-observer.ts';
-export { errorMessageOf } from './events/error-message.ts';
 export { ProcessWarnings, withCode } from './events/process-warnings.ts';
 export { Maintenance } from './maintenance/maintenance.ts';
 export { Retention } from './maintenance/retention.ts';

@@ -1,4 +1,4 @@
-import { createAdmissionControl } from '@webhook-backpressure/core/middleware';
+import { createAdmissionControl, readableErrors } from '@webhook-backpressure/core/middleware';
 import type { BackpressureInfo, Intake, MiddlewareOptions } from '@webhook-backpressure/core';
 import {
   boundBody,
@@ -43,7 +43,7 @@ export function webhookBackpressure(
     warn: nodeReader.warn,
   });
   const admission = new RequestAdmission(control);
-  const { onRefused: handler } = options;
+  const handler = readableErrors(options.onRefused);
 
   const settle = (verdict: Verdict, ctx: Context, next: Next): unknown => {
     if (verdict?.admitted === true) {

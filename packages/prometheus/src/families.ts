@@ -1,5 +1,5 @@
 import type { Metric as RegisteredMetric, Registry, RegistryContentType } from 'prom-client';
-import { BackpressureError } from '@webhook-backpressure/base';
+import { BackpressureError, inBackground } from '@webhook-backpressure/base';
 import type { Metric, MetricsReader, Sample } from '@webhook-backpressure/observe';
 import { Family } from './family.ts';
 
@@ -63,9 +63,11 @@ class Families {
   #samplesOf(name: string): readonly Sample[] {
     if (this.#scrape === undefined || this.#scrape.read.has(name)) {
       this.#scrape = { samples: this.#read(), read: new Set() };
-      void Promise.resolve().then(() => {
-        this.#scrape = undefined;
-      });
+      inBackground(
+        Promise.resolve().then(() => {
+          this.#scrape = undefined;
+        }),
+      );
     }
     this.#scrape.read.add(name);
     return this.#scrape.samples.get(name) ?? [];

@@ -1,4 +1,4 @@
-import { type Clock, thrownText } from '@webhook-backpressure/base';
+import { type Clock, inBackground, thrownText } from '@webhook-backpressure/base';
 import type { BucketsEvent } from '@webhook-backpressure/fleet';
 import { Script, type RedisClient } from './client.ts';
 import type { Sharing } from './share.ts';
@@ -174,29 +174,33 @@ export class Presence {
     if (this.#isBeating || this.#isClosed) return;
     this.#isBeating = true;
     const { client, key, id } = this.#options;
-    void this.#calls
-      .run(
-        async () => ((await PRESENT.run(client, key, [id, '0'])) as unknown[]).map(Number),
-        () => {
-          this.heard();
-        },
-      )
-      .then((reply) => {
-        this.#isBeating = false;
-        if (this.#isClosed) return;
-        if (reply.kind === 'answered') this.#present(reply.value, reply.tookMs);
-        else if (reply.kind === 'late') this.late();
-        else if (this.isStarting) {
-          this.#beatIn(STARTING_PROBE_MS);
-          return;
-        } else {
-          // One failure may be a connection that broke.
-          this.#failedBeats += 1;
-          if (this.#failedBeats > 1) this.isAway = true;
-          this.#lost(thrownText(reply.error));
-        }
-        this.#beatIn(this.#lostSinceMs === undefined && this.#lateSinceMs === undefined ? BEAT_MS : PROBE_MS);
-      });
+    inBackground(
+      this.#calls
+        .run(
+          async () => ((await PRESENT.run(client, key, [id, '0'])) as unknown[]).map(Number),
+          () => {
+            this.heard();
+          },
+        )
+        .then((reply) => {
+          this.#isBeating = false;
+          if (this.#isClosed) return;
+          if (reply.kind === 'answered') this.#present(reply.value, reply.tookMs);
+          else if (reply.kind === 'late') this.late();
+          else if (this.isStarting) {
+            this.#beatIn(STARTING_PROBE_MS);
+            return;
+          } else {
+            // One failure may be a connection that broke.
+            this.#failedBeats += 1;
+            if (this.#failedBeats > 1) this.isAway = true;
+            this.#lost(thrownText(reply.error));
+          }
+          this.#beatIn(
+            this.#lostSinceMs === undefined && this.#lateSinceMs === undefined ? BEAT_MS : PROBE_MS,
+          );
+        }),
+    );
   };
 
   #present([processes = 1, rank = 0, serverMs = 0, wasNoted = 1]: readonly number[], tookMs: number): void {

@@ -1,5 +1,12 @@
 import { randomUUID } from 'node:crypto';
-import { checkNames, type Clock, monotonic, systemClock, thrownText } from '@webhook-backpressure/base';
+import {
+  checkNames,
+  type Clock,
+  inBackground,
+  monotonic,
+  systemClock,
+  thrownText,
+} from '@webhook-backpressure/base';
 import type { Awaitable } from '@webhook-backpressure/base';
 import type { BucketLimit, Buckets, BucketsOptions, TokenGrant } from '@webhook-backpressure/fleet';
 import { checkClient, checkPrefix, type RedisClient } from './client.ts';
@@ -281,6 +288,6 @@ class RedisBuckets implements Buckets {
     const isNews = bucket.returned > 0 || bucket.shared > 0 || bucket.isPauseNew;
     const { isAway } = this.#presences();
     if (!isNews || bucket.calls > 0 || isAway || bucket.retryAtMs > this.#now()) return;
-    void this.#call(bucket, 0);
+    inBackground(this.#call(bucket, 0));
   }
 }

@@ -368,7 +368,7 @@ class DurableSender implements Sender {
     await inTime(this.#release(), STORE_TIMEOUT_MS);
     scheduler.stop();
     buckets.close?.();
-    void this.#requester.close().catch(() => undefined);
+    this.#requester.close().catch(() => undefined);
     this.#context.phase = 'closed';
     const closed: OutboxCloseReport = { completed: before - remaining, remaining };
     report.emit({ type: 'closed', ...closed });

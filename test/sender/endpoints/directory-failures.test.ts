@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import { thrownValues } from '../../thrown-values.ts';
 import { directoryOf, GOOD, TTL_MS } from './directory-fixture.ts';
 
 describe('the directory of endpoints, when the function fails', () => {
@@ -135,3 +136,13 @@ describe('the directory of endpoints, when the function fails', () => {
     expect(directory.get('a')).toBeUndefined();
   });
 });
+
+it.each(thrownValues)(
+  'the directory of endpoints reports %s that its function throws',
+  async (_name, value) => {
+    const { directory, failures, last } = directoryOf();
+    directory.get('a');
+    await last().fail(value());
+    expect(failures).toEqual([{ id: 'a', error: expect.any(String) as string, isKept: false }]);
+  },
+);

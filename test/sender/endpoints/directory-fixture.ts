@@ -18,7 +18,7 @@ export function settled(): Promise<void> {
 export interface Call {
   readonly id: string;
   readonly answer: (value: unknown) => Promise<void>;
-  readonly fail: (message: string) => Promise<void>;
+  readonly fail: (thrown: unknown) => Promise<void>;
 }
 
 /** A directory, and what a test sees of it. */
@@ -50,8 +50,9 @@ export function directoryOf(sync?: (id: string) => unknown, ttlMs: number = TTL_
             resolve(value);
             await settled();
           },
-          fail: async (message) => {
-            reject(new Error(message));
+          fail: async (thrown) => {
+            // eslint-disable-next-line @typescript-eslint/prefer-promise-reject-errors -- of any kind
+            reject(thrown);
             await settled();
           },
         });

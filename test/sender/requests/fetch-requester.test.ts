@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { fetchRequester } from '../../../packages/sender/src/requests/fetch-requester.ts';
+import { thrownValues } from '../../thrown-values.ts';
 import { request, textOf } from './requester-bed.ts';
 
 type Fetch = typeof globalThis.fetch;
@@ -111,4 +112,8 @@ describe('a fetch of the user', () => {
     const odd = { status: 503, headers: new Headers(), body: 'text' };
     expect((await send(() => Promise.resolve(odd))).status).toBe(503);
   });
+});
+
+it.each(thrownValues)('fails as a connection when fetch throws %s', async (_name, value) => {
+  await expect(send(() => Promise.reject(value() as Error))).rejects.toMatchObject({ kind: 'connection' });
 });

@@ -6,6 +6,7 @@ import {
   glanceAt,
   invalid,
   isThenable,
+  readableErrors,
   requireSync,
   show,
   thrownText,
@@ -145,7 +146,9 @@ export function createAdmissionControl<R, A extends readonly unknown[]>(
   reader: RequestReader<R>,
 ): AdmissionControl<R> {
   const { intake, ...own } = split(options, reader.warn);
-  const { skip, keyGenerator, delivery: describe } = own;
+  const skip = readableErrors(own.skip);
+  const keyGenerator = readableErrors(own.keyGenerator);
+  const describe = readableErrors(own.delivery);
   const recognition = createRecognition([...resolveSenders(own.senders), ...builtInSenders]);
   const style = checkOwn(own);
   const isBelowPath = pathMatcher(own.path);

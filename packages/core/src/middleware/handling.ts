@@ -57,6 +57,7 @@ export class Handling implements BackpressureInfo {
   #held = HANDLER | RESPONSE;
   #outcome: Outcome = 'success';
   #isFollowed = false;
+  #isHeld = false;
   #onOver: (() => void) | undefined;
   readonly #onFailedWork: (error: unknown) => void;
 
@@ -83,6 +84,16 @@ export class Handling implements BackpressureInfo {
   /** Whether the response is over. */
   get isAnswered(): boolean {
     return (this.#held & RESPONSE) === 0;
+  }
+
+  /** Whether it still waits for its permit. */
+  get isQueued(): boolean {
+    return this.#permit === undefined && this.#held !== 0;
+  }
+
+  /** Whether the handler, or something before it, returned a promise: see {@link hold}. */
+  get isHeld(): boolean {
+    return this.#isHeld;
   }
 
   /** Whether the handler has ended, and with it the response and the promises of `waitUntil`. */
@@ -167,9 +178,32 @@ export class Handling implements BackpressureInfo {
     );
   }
 
-  /** The response has been sent in full. Only the first end of the response counts. */
+  /**
+   * Holds the permit until a promise of a handler settles, also after the response. Unlike `follow`, its end is not the
+   * end of the handler, which may answer from a callback.
+   *
+   * @returns a promise that settles alike, for the framework: what nobody handles is still reported as unhandled.
+   */
+  async hold(returned: PromiseLike<unknown>): Promise<unknown> {
+    this.#isHeld = true;
+    if (this.#held === 0) return returned;
+    this.#held += PROMISE;
+    try {
+      return await returned;
+    } finally {
+      // The response shows whether it failed.
+      this.#end(PROMISE, 'success');
+    }
+  }
+
+  /**
+   * The response has been sent in full. Only the first end of the response counts. A queued delivery that something else
+   * has answered, such as a timeout, leaves the queue.
+   */
   endResponse(outcome: Outcome): void {
-    if ((this.#held & RESPONSE) !== 0) this.#end(RESPONSE, outcome);
+    if (this.isAnswered) return;
+    if (this.#permit === undefined) this.#place?.leave();
+    this.#end(RESPONSE, outcome);
   }
 
   /** The sender has gone before the end of the answer: the delivery leaves the queue, or its signal is aborted. */
@@ -215,6 +249,8 @@ export class Handling implements BackpressureInfo {
 
   #finish(): void {
     this.#held = 0;
+    // One that was answered while it was queued has ended before its refusal settles.
+    if (this.#place === undefined) return;
     this.#place = undefined;
     this.#onOver?.();
   }

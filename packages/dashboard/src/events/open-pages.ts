@@ -1,3 +1,4 @@
+import { inBackground } from '@webhook-backpressure/base';
 /** How many pages may be open at a time. */
 const MAX_PAGES = 200;
 /** How many seconds pass before the authorization of an open page is checked again. */
@@ -104,10 +105,12 @@ export class OpenPages {
       return;
     }
     conditions.isBeingChecked = true;
-    void conditions.isAllowed().then((isAllowed) => {
-      conditions.isBeingChecked = false;
-      if (!isAllowed) this.#close(page);
-    });
+    inBackground(
+      conditions.isAllowed().then((isAllowed) => {
+        conditions.isBeingChecked = false;
+        if (!isAllowed) this.#close(page);
+      }),
+    );
   }
 
   #currentMessage(): Uint8Array {

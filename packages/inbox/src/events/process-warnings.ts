@@ -1,3 +1,5 @@
+import { showWarning } from '@webhook-backpressure/base';
+
 /** The stable codes of the process warnings of an inbox. */
 export type InboxWarningCode =
   'WBP_VERIFY_BROKEN' | 'WBP_PROCESS_FAILED' | 'WBP_DELIVERY_DEAD' | 'WBP_STORE_FAILED';
@@ -10,21 +12,6 @@ export type SuspectedBug = { readonly thrown: unknown } | { readonly advice: str
 
 /** Shows a warning to the operator of the process. The code is an {@link InboxWarningCode}, a {@link OutboxWarningCode}, or one of the store. */
 export type ShowWarning = (code: string, message: string) => void;
-
-interface Runtime {
-  readonly process?: { emitWarning?: (message: string, options: { type: string; code: string }) => void };
-  readonly console?: { warn?: (message: string) => void };
-}
-
-/** Emits a process warning on Node, Bun and Deno; elsewhere writes to the console. */
-const showInRuntime: ShowWarning = (code, message) => {
-  const { process, console } = globalThis as Runtime;
-  if (typeof process?.emitWarning === 'function') {
-    process.emitWarning(message, { type: 'WebhookBackpressureWarning', code });
-  } else {
-    console?.warn?.(`${code}: ${message}`);
-  }
-};
 
 /**
  * Warns once of each kind of failure while an inbox or sender has no listener, because such a failure would go unnoticed
@@ -39,7 +26,7 @@ export class ProcessWarnings {
 
   constructor(
     hasListeners: () => boolean,
-    show: ShowWarning = showInRuntime,
+    show: ShowWarning = showWarning,
     owner: 'inbox' | 'sender' = 'inbox',
   ) {
     this.#hasListeners = hasListeners;
@@ -49,7 +36,7 @@ export class ProcessWarnings {
 
   /** Warnings of a sender. */
   static ofSender(hasListeners: () => boolean): ProcessWarnings {
-    return new ProcessWarnings(hasListeners, showInRuntime, 'sender');
+    return new ProcessWarnings(hasListeners, showWarning, 'sender');
   }
 
   /** Of a failed call of the store, by its code: the message of another store may quote a delivery. */

@@ -1,3 +1,4 @@
+import { inBackground } from '@webhook-backpressure/base';
 import { IN_TRANSIT, type OwnChanges } from '../capacity/fill-level.ts';
 import type { InboxState } from '../capacity/inbox-state.ts';
 import type { StoreStats } from '../store/inbox-store.ts';
@@ -26,20 +27,22 @@ export class LevelWatch {
   constructor(inbox: InboxState, isQuiet: () => boolean) {
     this.#inbox = inbox;
     this.#isQuiet = isQuiet;
-    this.#task = inbox.scheduler.task(() => void this.#look());
+    this.#task = inbox.scheduler.task(() => {
+      inBackground(this.#look());
+    });
   }
 
   /** Call it when the store is open. */
   begin(): void {
     this.#isOpen = true;
-    void this.#look();
+    inBackground(this.#look());
   }
 
   /** There is a sign of another process: it has stored or finished deliveries. A store may report it while it opens. */
   noteOthers(): void {
     const wasShared = this.#inbox.isShared;
     this.#inbox.noteOthers();
-    if (!wasShared) void this.#look();
+    if (!wasShared) inBackground(this.#look());
   }
 
   /** Stops. Resolves when the current call of the store has ended. */

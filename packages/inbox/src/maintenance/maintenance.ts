@@ -1,3 +1,4 @@
+import { inBackground } from '@webhook-backpressure/base';
 import type { Scheduler, Task } from '../time/scheduler.ts';
 import type { Retention } from './retention.ts';
 import type { InboxStore, StoreStats } from '../store/inbox-store.ts';
@@ -62,7 +63,9 @@ export class Maintenance {
 
   constructor(parts: MaintenanceParts) {
     this.#parts = parts;
-    this.#task = parts.scheduler.task(() => void this.run());
+    this.#task = parts.scheduler.task(() => {
+      inBackground(this.run());
+    });
   }
 
   begin(): void {

@@ -1,7 +1,6 @@
-import { invalid, show } from '@webhook-backpressure/base';
+import { errorMessageOf, invalid, readThrown, show } from '@webhook-backpressure/base';
 import type { RawDelivery } from '../delivery/inbox-delivery.ts';
 import type { InboxOptions } from '../options/inbox-options.ts';
-import { errorMessageOf } from '../events/error-message.ts';
 import type { SuspectedBug } from '../events/process-warnings.ts';
 
 /** Why a delivery is not verified. */
@@ -29,8 +28,8 @@ export async function verificationFailureOf(
     const verdict = await verify(delivery);
     return objectionTo(verdict);
   } catch (error) {
-    const isUndecided = isUnavailable(error);
-    const bug = !isUndecided && isBug(error) ? { thrown: error } : undefined;
+    const isUndecided = readThrown(() => isUnavailable(error), false);
+    const bug = !isUndecided && readThrown(() => isBug(error), false) ? { thrown: error } : undefined;
     return { error: errorMessageOf(error), isUndecided, bug };
   }
 }

@@ -1,4 +1,4 @@
-import { BackpressureError, thrownText } from '@webhook-backpressure/base';
+import { BackpressureError, errorMessageOf } from '@webhook-backpressure/base';
 
 /**
  * Why a call of the store failed.
@@ -17,8 +17,6 @@ export function storeFaultOf(error: unknown): StoreFault {
 /** The error for a delivery that the store rejects while it stores the others of its batch. */
 export function valueError(error: unknown): BackpressureError {
   if (error instanceof BackpressureError) return error;
-  const reason = error instanceof Error ? error.message : thrownText(error);
-  return new BackpressureError('ERR_WBP_STORE_VALUE', `The store cannot store a delivery: ${reason}`, {
-    cause: error,
-  });
+  const sentence = `The store cannot store a delivery: ${errorMessageOf(error)}`;
+  return new BackpressureError('ERR_WBP_STORE_VALUE', sentence, { cause: error });
 }

@@ -1,5 +1,5 @@
+import { errorMessageOf } from '@webhook-backpressure/base';
 import type { Scheduler } from '../time/scheduler.ts';
-import { errorMessageOf } from '../events/error-message.ts';
 import { storeFaultOf } from './store-errors.ts';
 
 const FIRST_DELAY_MS = 100;

@@ -1,4 +1,4 @@
-import { thrownText } from '@webhook-backpressure/base';
+import { errorMessageOf } from '@webhook-backpressure/base';
 import { completed, dead, pending, status } from './listing.ts';
 import { forget, pause, purge, redrive, replay, resume } from './moving.ts';
 import { find, show } from './showing.ts';
@@ -112,6 +112,6 @@ async function runCommand(request: Request, target: ToolTarget, report: Context[
 
 /** The message of an error without its stack. */
 function lineOf(error: unknown): string {
-  const text = error instanceof Error ? error.message : thrownText(error);
+  const text = errorMessageOf(error);
   return text.split('\n')[0] ?? '';
 }

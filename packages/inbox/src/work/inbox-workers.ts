@@ -1,3 +1,4 @@
+import { inBackground } from '@webhook-backpressure/base';
 import type { InboxState } from '../capacity/inbox-state.ts';
 import { inboxDelivery } from '../delivery/inbox-delivery.ts';
 import { storedBytes } from '../delivery/stored-bytes.ts';
@@ -37,7 +38,10 @@ export class InboxWorkers {
     const { store, health, scheduler, now, wall } = inbox;
     this.#inbox = inbox;
     this.#process = process;
-    this.handlers = new RunningHandlers(inbox, (run) => void this.#handle(run), this.#overdue);
+    const begin = (run: HandlerRun): void => {
+      inBackground(this.#handle(run));
+    };
+    this.handlers = new RunningHandlers(inbox, begin, this.#overdue);
     inbox.ownRate = this.handlers;
     this.outages = new Outages(inbox, (key) => {
       this.giveBackWaiting(key);
@@ -92,7 +96,7 @@ export class InboxWorkers {
   giveBackWaiting(key: string | null): void {
     for (const run of [...this.runs]) {
       const isMeant = key === null || run.claimed.key === key;
-      if (isMeant && run.state === 'waiting') void this.#settler.giveBack(run);
+      if (isMeant && run.state === 'waiting') inBackground(this.#settler.giveBack(run));
     }
   }
 
@@ -196,10 +200,10 @@ export class InboxWorkers {
     }
     this.outages.claimed(claimed.key);
     if (!this.#isOpen) {
-      void this.#settler.giveBack(run);
+      inBackground(this.#settler.giveBack(run));
     } else if (run.countedAttempts > settings.retry.attempts) {
       const error = `The process ended during the last of ${String(run.countedAttempts - 1)} attempts, or retry.attempts was lowered since.`;
-      void this.#settler.failLast(run, error);
+      inBackground(this.#settler.failLast(run, error));
     } else {
       run.startedAtMs = now();
       run.isProbe = this.outages.began(claimed.key);
@@ -263,9 +267,8 @@ export class InboxWorkers {
     const why = `The handler took longer than ${String(settings.maxHandlingMs)} ms.`;
     report.totals.overdue += 1;
     report.emit({ type: 'overdue', key, sender, id, attempt });
-    const failing = this.#settler.fail(run, why, { isOverdue: true });
+    inBackground(this.#settler.fail(run, why, { isOverdue: true }));
     run.abort(why);
-    void failing;
   };
 
   #checkIdle(): void {

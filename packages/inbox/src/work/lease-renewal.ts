@@ -1,3 +1,4 @@
+import { inBackground } from '@webhook-backpressure/base';
 import type { Scheduler, Task } from '../time/scheduler.ts';
 import type { ClaimRef, InboxStore } from '../store/inbox-store.ts';
 import type { StoreHealth } from '../store-calls/store-health.ts';
@@ -31,7 +32,9 @@ export class LeaseRenewal<T extends Leased> {
 
   constructor(parts: LeaseRenewalParts<T>) {
     this.#parts = parts;
-    this.#task = parts.scheduler.task(() => void this.#renew());
+    this.#task = parts.scheduler.task(() => {
+      inBackground(this.#renew());
+    });
   }
 
   begin(): void {

@@ -1,7 +1,7 @@
+import { errorMessageOf, inBackground } from '@webhook-backpressure/base';
 import type { InboxState } from '../capacity/inbox-state.ts';
 import { inboxDelivery } from '../delivery/inbox-delivery.ts';
 import { callObserver } from '../events/call-observer.ts';
-import { errorMessageOf } from '../events/error-message.ts';
 import type { InboxOptions } from '../options/inbox-options.ts';
 import { GroupCommit } from '../store-calls/group-commit.ts';
 import type { ClaimedDelivery, Settlement } from '../store/inbox-store.ts';
@@ -182,7 +182,7 @@ export class RunSettler {
       callObserver(() => onDead(inboxDelivery(delivery), error));
     };
     const decrypted = this.#inbox.encryption.decryptOrEmpty(claimed);
-    if (decrypted instanceof Promise) void decrypted.then(call);
+    if (decrypted instanceof Promise) inBackground(decrypted.then(call));
     else call(decrypted);
   }
 

@@ -2,7 +2,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Http2ServerRequest } from 'node:http2';
 import type { Socket } from 'node:net';
 import { TimeLimit } from '@webhook-backpressure/base';
-import { completeOf, headersOf, responseSocketOf, versionOf } from './messages.ts';
+import { completeOf, hasConnection, headersOf, responseSocketOf, versionOf } from './messages.ts';
 
 /** The part of a body that node may buffer before its delivery has a worker. The handler reads the rest. */
 const MAX_BYTES = 1024 * 1024;
@@ -28,7 +28,9 @@ export function hasArrived(req: IncomingMessage): boolean {
   if (versionOf(req) > 1) return isComplete(req);
   const headers = headersOf(req);
   const length = headers['content-length'];
-  return length === undefined ? headers['transfer-encoding'] === undefined : Number(length) === 0;
+  const isEmpty = length === undefined ? headers['transfer-encoding'] === undefined : Number(length) === 0;
+  // Without a connection there is no slow sender, and the framework has to see the errors of the body.
+  return isEmpty || !hasConnection(req);
 }
 
 /** In HTTP/2, `complete` means that the body has been consumed. */
@@ -36,7 +38,7 @@ function isComplete(req: IncomingMessage): boolean {
   if (req.complete) return true;
   const { stream } = req as unknown as Partial<Http2ServerRequest>;
   if (stream !== undefined) return stream.endAfterHeaders || stream.readableEnded;
-  // A request without a connection, such as one of `inject()` of Fastify, is never marked as complete.
+  // Not every host that makes requests itself marks them as complete.
   return req.readableLength >= Number(req.headers['content-length']);
 }
 

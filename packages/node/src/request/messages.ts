@@ -1,4 +1,5 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { Socket } from 'node:net';
 import type { RequestReader } from '@webhook-backpressure/core/middleware';
 
 // Workers, where the Hono adapter runs too, have no `process`.
@@ -30,6 +31,13 @@ export const statusOf: Res<'statusCode'> = reading('statusCode', (res) => res.st
 /** What `writableEnded` reports. */
 export const finishedOf: Res<'finished'> = reading('finished', (res) => res.writableEnded);
 
+const timedoutOf: Read<{ timedout?: unknown }, 'timedout'> = reading('timedout', (req) => req.timedout);
+
+/** Whether connect-timeout has answered a request: its handler may still run. */
+export function isTimedOut(request: IncomingMessage): boolean {
+  return timedoutOf(request as { timedout?: unknown }) === true;
+}
+
 const originalUrlOf: Read<{ originalUrl?: unknown }, 'originalUrl'> = reading(
   'originalUrl',
   (req) => req.originalUrl,
@@ -39,6 +47,14 @@ const originalUrlOf: Read<{ originalUrl?: unknown }, 'originalUrl'> = reading(
 export function originalUrl(request: IncomingMessage): string | undefined {
   const original = originalUrlOf(request as { originalUrl?: unknown });
   return typeof original === 'string' ? original : undefined;
+}
+
+/**
+ * Requests of Fastify's `inject()`, in tests and on AWS Lambda, have none: their bodies are in memory or in a stream of the
+ * caller, and are never marked as complete.
+ */
+export function hasConnection(request: IncomingMessage): boolean {
+  return typeof (socketOf(request) as Partial<Socket>).destroy === 'function';
 }
 
 /** How every server on node:http reads a request. */

@@ -1,8 +1,8 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Http2ServerResponse } from 'node:http2';
-import type { Socket } from 'node:net';
 import { TimeLimit } from '@webhook-backpressure/base';
 import type { InboxAnswer } from '@webhook-backpressure/inbox';
+import { hasConnection } from './messages.ts';
 
 /** A body up to this size is read to its end, so that the connection can be kept. */
 const SMALL_BODY_BYTES = 64 * 1024;
@@ -99,11 +99,6 @@ function unreadBytes(req: IncomingMessage): number {
   const length = req.headers['content-length'];
   if (length !== undefined) return Number(length);
   return req.headers['transfer-encoding'] === undefined ? 0 : Infinity;
-}
-
-/** Requests of Fastify's `inject()`, in tests and on AWS Lambda, have none: their bodies are in memory, never complete. */
-function hasConnection(req: IncomingMessage): boolean {
-  return typeof (req.socket as Partial<Socket>).destroy === 'function';
 }
 
 /**

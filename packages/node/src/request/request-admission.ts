@@ -31,7 +31,9 @@ export class RequestAdmission<R> {
     this.#control = control;
     this.#answers = answers;
     this.#bodies = new BodyArrivals(control.bodyTimeoutMs);
-    this.#responses = new Responses(control.bodyTimeoutMs);
+    this.#responses = new Responses(control.bodyTimeoutMs, () => {
+      this.#warnOfAnswer();
+    });
   }
 
   /**
@@ -113,6 +115,15 @@ export class RequestAdmission<R> {
       'WBP_BODY_READ',
       'A body parser ran before the middleware, so queued deliveries hold their bodies in memory, and refused ones were ' +
         'parsed for nothing. Mount the middleware before the parser.',
+    );
+  }
+
+  #warnOfAnswer(): void {
+    this.#control.warnOnce(
+      'WBP_ANSWERED',
+      'Something other than its handler has answered a delivery, such as a timeout that is mounted before the middleware. ' +
+        'A queued delivery then leaves the queue, and a worker stays occupied until the handler has ended. Mount timeouts ' +
+        'after the middleware, and let handlers return a promise, or pass one to waitUntil.',
     );
   }
 

@@ -3,7 +3,7 @@ import type { Http2ServerResponse } from 'node:http2';
 import type { Socket } from 'node:net';
 import { boundToThisContext, TimeLimit } from '@webhook-backpressure/base';
 import type { Handling } from '@webhook-backpressure/core/middleware';
-import { finishedOf, responseSocketOf, socketOf, statusOf, versionOf } from './messages.ts';
+import { finishedOf, isTimedOut, responseSocketOf, socketOf, statusOf, versionOf } from './messages.ts';
 
 const SWEEP_MS = 1000;
 /** An answer of which the reader takes nothing for this long is cut off. */
@@ -22,7 +22,8 @@ interface Open {
 /**
  * Follows the responses of deliveries: when a response is over or its connection has closed, its delivery leaves the
  * queue or has its answer. A handler that returns no promise, as in Express, is taken to have ended when it ends its
- * response, also after the connection has closed.
+ * response, also after the connection has closed. If something else has answered, a queued delivery leaves the queue, and
+ * the permit of a running one is held until the handler has really ended, where that shows.
  *
  * A permit is held until the response has been sent, so a sender that asks for large responses and reads none of them
  * would hold all workers. A response that has ended and has not been sent after the timeout holds no permit any more. It
@@ -32,13 +33,18 @@ export class Responses {
   readonly #timeoutMs: number;
   /** Handlers that may never report their end. */
   readonly #leaving: TimeLimit<Handling>;
+  readonly #onAnswered: () => void;
   readonly #every: (action: () => void) => NodeJS.Timeout;
   #first: Open | null = null;
   #timer: NodeJS.Timeout | undefined;
 
-  /** @param timeoutMs - the option `bodyTimeoutMs`. */
-  constructor(timeoutMs: number) {
+  /**
+   * @param timeoutMs - the option `bodyTimeoutMs`.
+   * @param onAnswered - called when something other than its handler has answered a delivery.
+   */
+  constructor(timeoutMs: number, onAnswered: () => void) {
     this.#timeoutMs = timeoutMs;
+    this.#onAnswered = onAnswered;
     this.#leaving = new TimeLimit(timeoutMs, (handling) => {
       handling.giveUp();
     });
@@ -59,14 +65,34 @@ export class Responses {
       else open.previous.next = open.next;
       if (open.next !== null) open.next.previous = open.previous;
 
+      const isQueued = handling.isQueued;
       if (isCutOff(socket, req, res)) handling.cutOff();
       else handling.endResponse(statusOf(res) >= 500 ? 'failure' : 'success');
       const isFinished = finishedOf(res);
-      if (isFinished && !handling.isFollowed) handling.endHandler();
+      if (isFinished && (isQueued || isTimedOut(req))) this.#answeredElsewhere(handling, res, isQueued);
+      else if (isFinished && !handling.isFollowed) handling.endHandler();
       // A handler that destroys its response has ended: the promise of Koa 3 never settles then.
       else if (isDestroyed(res)) handling.endHandler();
       else if (!isFinished && !handling.isFollowed) this.#awaitEnd(handling, req, res);
     });
+  }
+
+  /** A timeout has answered. A handler that has not started never will, and one that returns no promise may answer too. */
+  #answeredElsewhere(handling: Handling, res: ServerResponse, wasQueued: boolean): void {
+    this.#onAnswered();
+    if (handling.isFollowed) return;
+    if (wasQueued || handling.isHeld) {
+      handling.endHandler();
+      return;
+    }
+    // Each of them is a late answer, of which Express throws the first one.
+    for (const name of ['setHeader', 'writeHead', 'end'] as const) {
+      const call = res[name].bind(res) as (...given: unknown[]) => ServerResponse;
+      res[name] = (...given: unknown[]): ServerResponse => {
+        handling.endHandler();
+        return call(...given);
+      };
+    }
   }
 
   /** The sender has gone, and the handler has not ended its response yet. */

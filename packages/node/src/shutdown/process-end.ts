@@ -3,7 +3,7 @@ import type { Http2Session } from 'node:http2';
 import type { Server, Socket } from 'node:net';
 import { constants } from 'node:os';
 import { beginDraining, isProbed } from '@webhook-backpressure/core/middleware';
-import { thrownText } from '@webhook-backpressure/base';
+import { inBackground, thrownText } from '@webhook-backpressure/base';
 import type { Closable, CloseReport } from '@webhook-backpressure/core';
 
 /** A probe that runs every two seconds fails at least twice. */
@@ -68,7 +68,7 @@ class ProcessEnd {
     }
     this.#phase = 'draining';
     this.#listen();
-    void this.#end(signal);
+    inBackground(this.#end(signal));
   };
 
   async #end(signal: NodeJS.Signals): Promise<void> {

@@ -1,3 +1,4 @@
+import { inBackground } from '@webhook-backpressure/base';
 import type { Permit, Refusal } from '@webhook-backpressure/core';
 import { manualClock } from '@webhook-backpressure/core/testing';
 import { Alarm } from '../base/agenda.ts';
@@ -152,7 +153,7 @@ export class FleetRun {
       return false;
     }
     this.#queued.set(i, receiver);
-    void permit.then((result) => this.#answers.push({ i, receiver, result }));
+    inBackground(permit.then((result) => this.#answers.push({ i, receiver, result })));
     return true;
   }
 

@@ -1,3 +1,4 @@
+import { inBackground } from '@webhook-backpressure/base';
 import {
   createInbox,
   type Inbox,
@@ -209,9 +210,11 @@ export class InboxRun {
     this.#waiting.set(number, i);
     this.#requests += 1;
     const request = requestOf(i, this.#traffic.sender[i] as number, delivery, now);
-    void this.#inbox.receive(request).then((answer) => {
-      this.#answered(number, answer);
-    });
+    inBackground(
+      this.#inbox.receive(request).then((answer) => {
+        this.#answered(number, answer);
+      }),
+    );
     const timeoutMs = this.#senders.timeoutMsOf(i);
     if (timeoutMs > 0) this.#senders.agenda.push(now + timeoutMs, this.#traffic.count + number);
   }

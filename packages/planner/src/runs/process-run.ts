@@ -1,3 +1,4 @@
+import { inBackground } from '@webhook-backpressure/base';
 import type { Admission, Delivery, Intake, Permit, Refusal } from '@webhook-backpressure/core';
 import { manualClock } from '@webhook-backpressure/core/testing';
 import { Alarm } from '../base/agenda.ts';
@@ -165,7 +166,7 @@ export class ProcessRun {
       return;
     }
     this.#depth += 1;
-    void permit.then((result) => this.#answers.push({ attempt, result }));
+    inBackground(permit.then((result) => this.#answers.push({ attempt, result })));
   }
 
   /** Processes the promises that the receiver has settled. */

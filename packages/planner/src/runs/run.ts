@@ -1,3 +1,4 @@
+import { inBackground } from '@webhook-backpressure/base';
 import type { Intake, Permit, Refusal } from '@webhook-backpressure/core';
 import { manualClock } from '@webhook-backpressure/core/testing';
 import { Alarm } from '../base/agenda.ts';
@@ -146,7 +147,7 @@ class Run {
       return false;
     }
     this.#depth += 1;
-    void permit.then((result) => this.#answers.push({ i, result }));
+    inBackground(permit.then((result) => this.#answers.push({ i, result })));
     return true;
   }
 

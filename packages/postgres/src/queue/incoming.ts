@@ -1,3 +1,4 @@
+import { inBackground } from '@webhook-backpressure/base';
 import { areOtherBodies, bodySum, storedBytes } from '@webhook-backpressure/inbox/store';
 import type { Put, PutResult, StoreLimits } from '@webhook-backpressure/inbox';
 import { encodeFacts, encodeText, idHash } from '../records/records.ts';
@@ -88,7 +89,7 @@ export class Incoming {
       limits.maxDeadLetterBytes,
     ]);
     skew.note(answer.server_ms, sentAtMs);
-    if (Number(answer.visited) > MANY) void this.#replaceTotals(answer.first_slot);
+    if (Number(answer.visited) > MANY) inBackground(this.#replaceTotals(answer.first_slot));
     return answer;
   }
 

@@ -1,3 +1,4 @@
+import { inBackground } from '@webhook-backpressure/base';
 import { createHash } from 'node:crypto';
 import type { PostgresClient } from '../options.ts';
 import type { Server } from './server.ts';
@@ -59,12 +60,12 @@ export class Announcements {
     if (this.#sending !== undefined || this.#isClosed) return;
     const inMs = this.#sentMs + INTERVAL_MS - performance.now();
     if (inMs <= 0) {
-      void this.send();
+      inBackground(this.send());
       return;
     }
     this.#sending = setTimeout(() => {
       this.#sending = undefined;
-      void this.send();
+      inBackground(this.send());
     }, inMs);
     this.#sending.unref();
   }

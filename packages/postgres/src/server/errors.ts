@@ -1,4 +1,4 @@
-import { BackpressureError } from '@webhook-backpressure/base';
+import { BackpressureError, errorMessageOf } from '@webhook-backpressure/base';
 
 /** The SQLSTATE of an error of the server, or undefined for any other error. */
 function stateOf(error: unknown): string | undefined {
@@ -33,8 +33,7 @@ const SETUP = /^(42|3F)/;
 /** An error with a code for any that the server, the driver or the network has reported. */
 export function coded(error: unknown, schema: string): BackpressureError {
   if (error instanceof BackpressureError) return error;
-  const { message } = error as Partial<Error>;
-  const reason = message ?? String(error);
+  const reason = errorMessageOf(error);
   const state = stateOf(error) ?? '';
   if (VALUE.test(state))
     return new BackpressureError('ERR_WBP_STORE_VALUE', `PostgreSQL cannot store a value: ${reason}.`, {

@@ -1,6 +1,5 @@
 import type { EndpointAttempt } from '@webhook-backpressure/observe';
-import { Deadlines, NO_DEADLINE, type Timed } from '@webhook-backpressure/base';
-import { errorMessageOf } from '@webhook-backpressure/inbox/store';
+import { Deadlines, errorMessageOf, NO_DEADLINE, type Timed } from '@webhook-backpressure/base';
 import type { Batch } from '../batches/batching.ts';
 import { checkStored } from '../outbox/outgoing-event.ts';
 import type { SenderContext } from '../outbox/sender-context.ts';

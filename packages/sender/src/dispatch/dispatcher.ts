@@ -1,6 +1,6 @@
 import type { BucketLimit, TokenGrant } from '@webhook-backpressure/fleet';
 import type { KeyClaim, KeyWant, StoredDelivery } from '@webhook-backpressure/inbox';
-import { isThenable, MinHeap } from '@webhook-backpressure/base';
+import { inBackground, isThenable, MinHeap } from '@webhook-backpressure/base';
 import { LEASE_MS, nextTurn, type Task } from '@webhook-backpressure/inbox/store';
 import { Batching, Gathering } from '../batches/batching.ts';
 import type { EndpointDirectory } from '../endpoints/directory.ts';
@@ -219,7 +219,7 @@ export class Dispatcher {
 
   #wake(): void {
     this.#isWanted = true;
-    if (!this.#isRunning) void this.#run();
+    if (!this.#isRunning) inBackground(this.#run());
   }
 
   async #run(): Promise<void> {
@@ -273,7 +273,7 @@ export class Dispatcher {
         destination.isAsking = true;
         const { limit } = learned.pace;
         const grant = buckets.take(id, this.#useful(destination, learned, nowMs), limit);
-        if (isThenable(grant)) void this.#awaitGrant(destination, learned, limit, grant);
+        if (isThenable(grant)) inBackground(this.#awaitGrant(destination, learned, limit, grant));
         else this.#granted(destination, learned, limit, grant);
         return;
       }
@@ -381,12 +381,12 @@ export class Dispatcher {
       destination.gathering.claimed(claims.length, bytes, destination.dueMs > nowMs, nowMs);
     }
     if (grant === undefined) {
-      void this.#bury(destination, claims, count);
+      inBackground(this.#bury(destination, claims, count));
       return;
     }
     // A slow store lets tokens age.
     const usable = buckets.use?.(destination.id, grant.tokens, grant.limit) ?? grant.tokens;
-    if (isThenable(usable)) void this.#startLater(destination, grant, claims, usable);
+    if (isThenable(usable)) inBackground(this.#startLater(destination, grant, claims, usable));
     else this.#start(destination, grant, claims, usable);
   }
 
@@ -450,7 +450,7 @@ export class Dispatcher {
     const { id } = destination;
     if (await this.#isStillDisabled(id, claims)) {
       const error = DEAD_REASONS[this.#stops.reasonOf(id) ?? 'unknown'];
-      for (const claim of claims) void this.#outcomes.refused(claim, error);
+      for (const claim of claims) inBackground(this.#outcomes.refused(claim, error));
       const isAll = claims.length < count;
       if (isAll && destination.hastenAtMs <= this.#context.now()) await this.#hasten(destination);
     } else this.settling.release(claims);

@@ -1,3 +1,4 @@
+import { inBackground } from '@webhook-backpressure/base';
 import { judge, type Judgment } from '../answers/judge.ts';
 import { perSecondOf } from '../options/rates.ts';
 import type { RetrySettings } from '../options/sender-options.ts';
@@ -85,7 +86,7 @@ export class Outcomes implements AttemptEnds {
     if (kind === 'gone') this.#stops.disable(destination.id, 'gone');
     else if (learned.health.isOver) this.#stops.disable(destination.id, 'failing');
     if (kind === 'too-much' && parcel.claims.length > 1) this.#split(result);
-    else void this.#endAll(result);
+    else inBackground(this.#endAll(result));
     this.#review(destination);
   }
 
@@ -95,7 +96,7 @@ export class Outcomes implements AttemptEnds {
     attempt.learned.health.abandoned(attempt.startedAtMs, this.#context.now());
     const result: Result = { attempt, judgment, status: undefined, tookMs: 0, delayMs: 0, isCounted: true };
     if (attempt.parcel.claims.length > 1) this.#split(result);
-    else void this.#endAll(result);
+    else inBackground(this.#endAll(result));
   }
 
   abandoned({ parcel }: Attempt): void {

@@ -1,3 +1,4 @@
+import { inBackground } from '@webhook-backpressure/base';
 import type { ClaimedDelivery, ClaimRef, Settlement } from '@webhook-backpressure/inbox';
 import { GroupCommit, type Leased, storedBytes } from '@webhook-backpressure/inbox/store';
 import type { SenderContext } from '../outbox/sender-context.ts';
@@ -69,7 +70,7 @@ export class Settling {
 
   /** Gives events back that are due as before. */
   release(claims: readonly Claim[]): void {
-    for (const claim of claims) void this.settle(claim, { as: 'released', retryInMs: 0 });
+    for (const claim of claims) inBackground(this.settle(claim, { as: 'released', retryInMs: 0 }));
   }
 
   /** Stores how a claim ends, however long that takes. Resolves to false when another process had taken the claim over. */

@@ -1,4 +1,4 @@
-import { BackpressureError } from '@webhook-backpressure/base';
+import { BackpressureError, inBackground } from '@webhook-backpressure/base';
 import type { DisableReason } from '@webhook-backpressure/observe';
 import { DISABLED_PREFIX } from '../options/endpoint-settings.ts';
 import type { SenderContext } from '../outbox/sender-context.ts';
@@ -100,7 +100,7 @@ export class Stops {
     if (this.#disabled.known.has(id)) return;
     this.#disabled.set(id, reason);
     this.#reportDisabled(id, reason);
-    void this.#mark(id, reason);
+    inBackground(this.#mark(id, reason));
     this.#changed(id);
   }
 

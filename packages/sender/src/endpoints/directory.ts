@@ -1,5 +1,6 @@
+import { errorMessageOf } from '@webhook-backpressure/base';
 import type { Awaitable } from '@webhook-backpressure/inbox';
-import { errorMessageOf, type Scheduler, type Task } from '@webhook-backpressure/inbox/store';
+import type { Scheduler, Task } from '@webhook-backpressure/inbox/store';
 import { type Heaped, isThenable, MinHeap } from '@webhook-backpressure/base';
 import { areSame, type EndpointSettings } from '../options/endpoint-settings.ts';
 import { Line } from './line.ts';

@@ -1,4 +1,4 @@
-import { BackpressureError, show } from '@webhook-backpressure/base';
+import { BackpressureError, inBackground, show } from '@webhook-backpressure/base';
 import type { Put, PutResult, StoredDelivery } from '@webhook-backpressure/inbox';
 import { GroupCommit, storedBytes } from '@webhook-backpressure/inbox/store';
 import { Line } from '../endpoints/line.ts';
@@ -132,7 +132,7 @@ export class Outbox {
       this.isFull = true;
       report.emit({ type: 'full', depth: level.depth, bytes: level.bytes });
     }
-    void this.#recheck();
+    inBackground(this.#recheck());
     if (settings.whenFull === 'refuse') {
       report.totals.refused += 1;
       throw new BackpressureError(

@@ -1,3 +1,5 @@
+import { readThrown } from '@webhook-backpressure/base';
+
 /** One request to an endpoint. */
 export interface OutgoingRequest {
   readonly url: URL;
@@ -61,6 +63,13 @@ const INVALID =
  * never the path of the URL, which can hold a secret.
  */
 export function failureOf(thrown: unknown): RequestFailure {
+  return (
+    readThrown(() => requestFailureOf(thrown), undefined) ??
+    new RequestFailure('connection', 'The connection failed: what was thrown cannot be read')
+  );
+}
+
+function requestFailureOf(thrown: unknown): RequestFailure {
   if (thrown instanceof RequestFailure) return thrown;
   const error = rootOf(thrown);
   if (error instanceof ForbiddenAddress) return new RequestFailure('address', error.message);

@@ -1,5 +1,5 @@
 import { MessageChannel, receiveMessageOnPort, Worker, type MessagePort } from 'node:worker_threads';
-import { BackpressureError } from '@webhook-backpressure/base';
+import { BackpressureError, inBackground } from '@webhook-backpressure/base';
 import type { Awaitable } from '@webhook-backpressure/inbox';
 import { unpackError, type Reply, type Request, type ThreadData } from './protocol.ts';
 
@@ -34,7 +34,7 @@ export class StoreThread {
     // Otherwise the call of a reply that cannot be read would never end.
     port1.on('messageerror', (error) => {
       this.#failure = error;
-      void this.#worker.terminate();
+      inBackground(this.#worker.terminate());
     });
     port1.unref();
     this.#worker.on('error', (error: unknown) => {

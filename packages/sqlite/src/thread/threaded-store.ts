@@ -1,3 +1,4 @@
+import { inBackground } from '@webhook-backpressure/base';
 import type {
   Awaitable,
   ClaimedDelivery,
@@ -180,7 +181,7 @@ export class ThreadedStore implements InboxStore {
   #entered(thread: StoreThread, outcome: Outcome): OpenedStore {
     if (outcome.error !== undefined) {
       if (this.#phase === 'opening') this.#phase = 'closed';
-      void thread.stop();
+      inBackground(thread.stop());
       throw outcome.error;
     }
     const { opened, owner } = outcome.result as Entered;

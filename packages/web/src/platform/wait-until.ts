@@ -1,4 +1,4 @@
-import { BackpressureError } from '@webhook-backpressure/base';
+import { BackpressureError, thrownText } from '@webhook-backpressure/base';
 import type { WaitUntil } from './keep-alive.ts';
 
 /** An option of both functions of this package. */
@@ -30,7 +30,7 @@ export function waitUntilFinder<A extends readonly unknown[]>(options: WaitUntil
     if (hasWarned) return;
     hasWarned = true;
     console.warn(
-      `WBP_WORK_FAILED: The option waitUntil has failed, so the platform may end requests early: ${String(error)}`,
+      `WBP_WORK_FAILED: The option waitUntil has failed, so the platform may end requests early: ${thrownText(error)}`,
     );
   };
   return (args) => (promise) => {

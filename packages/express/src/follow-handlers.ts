@@ -1,0 +1,48 @@
+import { Handling } from '@webhook-backpressure/core/middleware';
+import type { Application, Request, RequestHandler } from 'express';
+
+/** What Express 4 and 5 have in common inside. */
+interface Stack {
+  readonly stack?: readonly Layer[];
+}
+
+interface Layer {
+  handle: RequestHandler & Stack;
+  readonly route?: Stack;
+}
+
+/**
+ * Holds permits until the promises of handlers settle. Express shows them to nobody, so each handler is wrapped that an app
+ * and its routers have now. Otherwise a handler whose delivery a timeout has answered would run beyond the limit.
+ */
+export function followHandlers(app: Application | undefined): void {
+  // A router works without an app too. In Express 4, `router` throws.
+  const router = (app?._router ?? app?.router) as Stack | undefined;
+  followAll(router?.stack);
+}
+
+function followAll(stack: readonly Layer[] = []): void {
+  for (const layer of stack) {
+    if (layer.route !== undefined) followAll(layer.route.stack);
+    else if (layer.handle.stack !== undefined) followAll(layer.handle.stack);
+    // Express tells handlers of errors by their four parameters.
+    else if (layer.handle.length < 4) layer.handle = following(layer.handle);
+  }
+}
+
+const wrapped = new WeakSet<RequestHandler>();
+
+function following(handle: RequestHandler): RequestHandler {
+  if (wrapped.has(handle)) return handle;
+  const followed: RequestHandler = function (this: unknown, req, res, next) {
+    const returned: unknown = handle.call(this, req, res, next);
+    return returned instanceof Promise ? hold(req, returned) : returned;
+  };
+  wrapped.add(followed);
+  return followed;
+}
+
+function hold(req: Request, returned: Promise<unknown>): unknown {
+  const handling = req.backpressure;
+  return handling instanceof Handling ? handling.hold(returned) : returned;
+}
