@@ -86,7 +86,7 @@ export class Dispatcher {
     stops: Stops,
     directory: EndpointDirectory,
     requester: Requester,
-    relieved: () => void,
+    relieved: (id: string) => void,
   ) {
     this.#context = context;
     this.#stops = stops;
