@@ -1,4 +1,4 @@
-import { mostHeld } from './fair-share.ts';
+import { fairPlaces } from './fair-share.ts';
 
 /** The limits of an outbox. */
 export interface OutboxLimits {
@@ -45,7 +45,7 @@ export class OutboxLevel {
     const freeBytes = maxBytes - this.bytes - this.#incomingBytes;
     if (free < 1 || freeBytes < bytes) return false;
     // A store does not count the bytes of an endpoint. The scarcer of both limits the number of its events.
-    return held < mostHeld(Math.min(free, (freeBytes / maxBytes) * capacity), capacity, holders);
+    return fairPlaces(held, Math.min(free, (freeBytes / maxBytes) * capacity), capacity, holders) > 0;
   }
 
   /** Whether an event of any endpoint has room, however many it has. */
