@@ -98,9 +98,15 @@ class DurableSender implements Sender {
     });
     this.#requester =
       settings.fetch === undefined ? undiciRequester(settings) : fetchRequester(settings.fetch, settings);
-    const outbox = (this.#outbox = new Outbox(context, this.opened, (event) => {
-      dispatcher.stored(event);
-      report.monitor?.moved(now());
+    const outbox = (this.#outbox = new Outbox(context, this.opened, {
+      get size() {
+        return dispatcher.destinations.size;
+      },
+      storedOf: (id) => dispatcher.destinations.find(id)?.stored ?? 0,
+      stored: (event) => {
+        dispatcher.stored(event);
+        report.monitor?.moved(now());
+      },
     }));
     const changed = (id: string | null): void => {
       dispatcher.changed(id);
@@ -123,8 +129,8 @@ class DurableSender implements Sender {
       this.#stops,
       this.#directory,
       this.#requester,
-      () => {
-        outbox.relieve();
+      (id) => {
+        outbox.relieve(id);
       },
     ));
     this.#discovery = new Discovery(context, (id, atMs) => {

@@ -42,4 +42,29 @@ describe('the endpoints in a snapshot', () => {
     expect(bed.sender.endpoints.get('other')).toBeUndefined();
     await bed.sender.close();
   });
+
+  it('are the thousand with the most events, of thousands without attempts', async () => {
+    const bed = new SenderBed(undefined, { endpoint: () => new Promise<never>(() => undefined) });
+    const sends: Promise<unknown>[] = [];
+    // Those with the most come first, in the middle and last.
+    for (let n = 0; n < 2600; n += 1)
+      for (let event = 0; event < (n % 1299 === 0 ? 3 + n / 1299 : 1); event += 1)
+        sends.push(bed.send(`${String(n)}-${String(event)}`, `ep${String(n)}`));
+    await bed.settle(60);
+    await Promise.all(sends);
+    const { endpoints, states } = bed.sender.snapshot();
+    expect(endpoints).toHaveLength(1000);
+    expect(new Set(endpoints.map(({ endpoint }) => endpoint)).size).toBe(1000);
+    expect(endpoints.slice(0, 4).map(({ endpoint, queued }) => [endpoint, queued])).toEqual([
+      ['ep2598', 5],
+      ['ep1299', 4],
+      ['ep0', 3],
+      [expect.any(String), 1],
+    ]);
+    expect(states.active).toBe(2600);
+    expect(bed.sender.endpoints.list({ limit: 2, offset: 1 }).map(({ endpoint }) => endpoint)).toEqual([
+      'ep1299',
+      'ep0',
+    ]);
+  });
 });

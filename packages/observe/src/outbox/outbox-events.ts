@@ -33,7 +33,7 @@ export type OutboxEvent = { readonly at: number } &
         readonly endpoint: string;
         readonly id: string;
       }
-    /** The outbox has no room: calls of `send` wait, or are refused. And the end of that. */
+    /** The outbox has no room, for endpoints that hold their share of it at least: their calls of `send` wait, or are refused. And the end of that. */
     | { readonly type: 'full' | 'accepting'; readonly depth: number; readonly bytes: number }
     /** An attempt was started. `waitedMs`: since `send`, for the oldest event of the request. */
     | (EndpointAttempt & { readonly type: 'started'; readonly waitedMs: number })

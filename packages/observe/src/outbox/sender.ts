@@ -91,7 +91,7 @@ export interface ActiveOutboxAlarm extends ActiveAlarm {
 
 /** The state of a sender at one moment: a copy that does not change. */
 export interface OutboxSnapshot {
-  /** `opening`: the store is not open yet. `full`: the outbox has no room. */
+  /** `opening`: the store is not open yet. `full`: the outbox has no room, for endpoints that hold their share of it at least. */
   readonly state: 'opening' | 'accepting' | 'full' | 'closing' | 'closed';
   /** Unfinished events: queued, in flight, or waiting for a retry. */
   readonly depth: number;

@@ -70,6 +70,11 @@ export class Destination implements Heaped {
     return Math.max(0, this.stored - this.held);
   }
 
+  /** Whether its last request succeeded, and its queued events are no backlog: all of them may be in flight. */
+  get keepsUp(): boolean {
+    return this.learned?.lastError === undefined && this.queued <= (this.learned?.pace.maxInFlight ?? 1);
+  }
+
   /**
    * How many requests may start now, as far as the limits of requests in flight say.
    *

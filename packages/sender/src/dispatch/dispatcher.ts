@@ -1,13 +1,15 @@
 import type { BucketLimit, TokenGrant } from '@webhook-backpressure/fleet';
 import type { KeyClaim, KeyWant, StoredDelivery } from '@webhook-backpressure/inbox';
-import { inBackground, isThenable, MinHeap } from '@webhook-backpressure/base';
-import { LEASE_MS, nextTurn, type Task } from '@webhook-backpressure/inbox/store';
+import { inBackground, isThenable } from '@webhook-backpressure/base';
+import { LEASE_MS, nextTurn } from '@webhook-backpressure/inbox/store';
 import { Batching, Gathering } from '../batches/batching.ts';
 import type { EndpointDirectory } from '../endpoints/directory.ts';
+import { fairPlaces } from '../outbox/fair-share.ts';
 import type { SenderContext } from '../outbox/sender-context.ts';
 import { bytesInBatch } from '../requests/request-content.ts';
 import type { Requester } from '../requests/request.ts';
 import { Attempts, type Parcel } from './attempts.ts';
+import { Calendar } from './calendar.ts';
 import { Destinations, type Destination, type Learned } from './destinations.ts';
 import { Outcomes } from './outcomes.ts';
 import { Settling, type Claim } from './settling.ts';
@@ -15,8 +17,11 @@ import type { Stops } from './stops.ts';
 
 /** Requests in flight to all endpoints: each takes a socket and the memory of its event. */
 const MAX_IN_FLIGHT = 10_000;
-/** Endpoints of one turn of the event loop: a turn with more would delay answers. */
-const MAX_PER_TURN = 1000;
+/**
+ * Requests that are about to start. All of one claim start together, and a connection takes up to half a millisecond to
+ * open: with more of them, answers would be late. Also the endpoints of one turn of the event loop.
+ */
+const MAX_STARTING = 128;
 /** Endpoints of one call of the store. */
 const MAX_WANTS = 1000;
 /** Events of a disabled endpoint that are moved to the dead-letter queue in one call. */
@@ -63,13 +68,7 @@ export class Dispatcher {
   readonly #stops: Stops;
   readonly #directory: EndpointDirectory;
   readonly #outcomes: Outcomes;
-  /**
-   * The endpoints with something to send, by the time of their next possible start. One timer for all: a timer or a queue for
-   * each endpoint would cost memory and wake-ups for endpoints that wait for hours.
-   */
-  readonly #calendar = new MinHeap<Destination>((a, b) => a.atMs < b.atMs);
-  readonly #timer: Task;
-  #timerAtMs = Infinity;
+  readonly #calendar: Calendar;
   #isWanted = false;
   #isRunning = false;
   /** Whether endpoints wait for the end of any request. */
@@ -77,7 +76,7 @@ export class Dispatcher {
   /** The next claims. They gather during a call of the store. */
   #wants: Want[] = [];
   #claiming: Promise<void> | undefined;
-  /** Tokens whose events are not claimed yet. */
+  /** Tokens that are asked for, or whose events are not claimed yet. */
   #tokens = 0;
 
   /** @param relieved - called when an event is finished. */
@@ -86,7 +85,7 @@ export class Dispatcher {
     stops: Stops,
     directory: EndpointDirectory,
     requester: Requester,
-    relieved: () => void,
+    relieved: (id: string) => void,
   ) {
     this.#context = context;
     this.#stops = stops;
@@ -95,8 +94,7 @@ export class Dispatcher {
     this.settling = new Settling(context, this.review, relieved);
     this.#outcomes = new Outcomes(context, stops, this.settling, this.review);
     this.attempts = new Attempts(context, requester, this.#outcomes);
-    this.#timer = context.scheduler.task(() => {
-      this.#timerAtMs = Infinity;
+    this.#calendar = new Calendar(context.scheduler, () => {
       this.#wake();
     });
   }
@@ -108,7 +106,6 @@ export class Dispatcher {
 
   /** Starts nothing from now on. Call it when the sender is closing. */
   end(): void {
-    this.#timer.clear();
     this.#calendar.clear();
   }
 
@@ -170,13 +167,9 @@ export class Dispatcher {
     if (destination.isAsking || this.#context.phase !== 'open') return;
     const nowMs = this.#context.now();
     const atMs = this.#nextMs(destination, nowMs);
-    if (destination.heapIndex >= 0 && destination.atMs !== atMs) this.#leaveCalendar(destination);
-    if (atMs < Infinity && destination.heapIndex < 0) {
-      destination.atMs = atMs;
-      this.#calendar.push(destination);
-    }
+    this.#calendar.place(destination, atMs, nowMs);
     if (atMs <= nowMs) this.#wake();
-    else if (atMs < Infinity) this.#setTimer();
+    else if (atMs < Infinity) return;
     else if (destination.dueMs === Infinity && destination.held === 0 && destination.inFlight === 0) {
       // Paused events stay visible.
       if (destination.stored > 0 && this.#stops.isPaused(destination.id)) return;
@@ -199,22 +192,14 @@ export class Dispatcher {
     return destination.nextStartMs(learned, this.#context.buckets.processes, nowMs);
   }
 
-  #leaveCalendar(destination: Destination): void {
-    this.#calendar.remove(destination);
-    destination.heapIndex = -1;
-    destination.atMs = Infinity;
-  }
-
-  #setTimer(): void {
-    const { top } = this.#calendar;
-    if (top === undefined || top.atMs >= this.#timerAtMs) return;
-    this.#timerAtMs = top.atMs;
-    this.#timer.set(Math.max(top.atMs, this.#context.now()));
+  /** Places in flight that no request has or is about to have. */
+  get #free(): number {
+    return MAX_IN_FLIGHT - this.attempts.running.size - this.#tokens;
   }
 
   /** Requests that may start to any endpoint. */
   get #spare(): number {
-    return MAX_IN_FLIGHT - this.attempts.running.size - this.#tokens;
+    return Math.min(this.#free, MAX_STARTING - this.#tokens);
   }
 
   #wake(): void {
@@ -234,26 +219,23 @@ export class Dispatcher {
     this.#isRunning = false;
   }
 
+  /** Endpoints that are due share a turn equally: a newcomer waits for a few requests of each other one, not for a burst. */
   #turn(): void {
     const nowMs = this.#context.now();
-    for (let count = 0; count < MAX_PER_TURN; count += 1) {
-      if (this.#spare <= 0) {
-        this.#isCrowded = true;
-        return;
-      }
-      const { top } = this.#calendar;
-      if (top === undefined || top.atMs > nowMs) {
-        this.#setTimer();
-        return;
-      }
-      this.#leaveCalendar(top);
-      this.#consider(top, nowMs);
+    const spare = this.#spare;
+    if (spare <= 0) {
+      this.#isCrowded = true;
+      return;
     }
-    this.#isWanted = true;
+    const due = this.#calendar.take(spare, nowMs);
+    this.#isWanted ||= due.length === spare;
+    const most = Math.floor(spare / due.length);
+    for (const one of due) this.#consider(one, most, nowMs);
+    this.#calendar.setTimer(nowMs);
   }
 
-  /** Takes tokens for an endpoint that is due. */
-  #consider(destination: Destination, nowMs: number): void {
+  /** Takes up to `most` tokens for an endpoint that is due. */
+  #consider(destination: Destination, most: number, nowMs: number): void {
     const { buckets } = this.#context;
     const { id } = destination;
     if (this.#stops.isPaused(id)) return;
@@ -270,11 +252,16 @@ export class Dispatcher {
           this.review(destination);
           return;
         }
+        const useful = Math.min(most, this.#useful(destination, learned, nowMs));
+        // It has its share of the places in flight. When one of its requests has ended, it is considered again.
+        if (useful <= 0) return;
         destination.isAsking = true;
         const { limit } = learned.pace;
-        const grant = buckets.take(id, this.#useful(destination, learned, nowMs), limit);
-        if (isThenable(grant)) inBackground(this.#awaitGrant(destination, learned, limit, grant));
-        else this.#granted(destination, learned, limit, grant);
+        const grant = buckets.take(id, useful, limit);
+        if (isThenable(grant)) {
+          this.#tokens += useful;
+          inBackground(this.#awaitGrant(destination, learned, limit, grant, useful));
+        } else this.#granted(destination, learned, limit, grant);
         return;
       }
     }
@@ -288,7 +275,9 @@ export class Dispatcher {
     let useful = Math.max(queued, 2 * lastClaimed, 1);
     if (batch !== undefined)
       useful = gathering?.requests(batch, nowMs) ?? Math.ceil(useful / batch.maxEvents);
-    return Math.min(destination.room(learned, this.#context.buckets.processes), useful, this.#spare);
+    const room = destination.room(learned, this.#context.buckets.processes);
+    const fair = fairPlaces(destination.inFlight, this.#free, MAX_IN_FLIGHT, this.destinations.size);
+    return Math.min(room, fair, useful);
   }
 
   async #awaitGrant(
@@ -296,9 +285,12 @@ export class Dispatcher {
     learned: Learned,
     limit: BucketLimit,
     grant: PromiseLike<TokenGrant>,
+    asked: number,
   ): Promise<void> {
     const rejected = { taken: 0, waitMs: RECHECK_MS };
-    this.#granted(destination, learned, limit, await grant.then(undefined, () => rejected));
+    const granted = await grant.then(undefined, () => rejected);
+    this.#tokens -= asked;
+    this.#granted(destination, learned, limit, granted);
   }
 
   #granted(

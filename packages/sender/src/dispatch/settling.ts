@@ -32,14 +32,18 @@ export class Settling {
   readonly claims: Set<Claim> = new Set<Claim>();
   readonly #context: SenderContext;
   readonly #ended: (destination: Destination) => void;
-  readonly #relieved: () => void;
+  readonly #relieved: (id: string) => void;
   readonly #settlements: GroupCommit<Settlement, boolean>;
 
   /**
    * @param ended - called when a claim has ended.
-   * @param relieved - called when an event is finished, so that the level has fallen.
+   * @param relieved - called with the id of the endpoint when an event is finished, so that the level has fallen.
    */
-  constructor(context: SenderContext, ended: (destination: Destination) => void, relieved: () => void) {
+  constructor(
+    context: SenderContext,
+    ended: (destination: Destination) => void,
+    relieved: (id: string) => void,
+  ) {
     this.#context = context;
     this.#ended = ended;
     this.#relieved = relieved;
@@ -124,7 +128,7 @@ export class Settling {
     // The next one has been the head since now.
     if (destination.learned?.settings.isOrdered === true) destination.dueMs = nowMs;
     this.#end(claim);
-    this.#relieved();
+    this.#relieved(destination.id);
   }
 
   #end(claim: Claim): void {

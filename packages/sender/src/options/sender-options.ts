@@ -65,13 +65,16 @@ export interface SenderOptions {
    * Default 5 days.
    */
   disableAfterMs?: number | undefined;
-  /** How many events may be unfinished: an integer ≥ 1. Default 100,000. */
+  /**
+   * How many events may be unfinished: an integer ≥ 1. Default 100,000. The last tenth is for endpoints that hold less than
+   * an equal share of what is free of it.
+   */
   capacity?: number | undefined;
-  /** How many bytes unfinished events may take: an integer ≥ 1. Default 1 GiB. */
+  /** How many bytes unfinished events may take: an integer ≥ 1. Default 1 GiB. The last tenth is shared in the same way. */
   maxBytes?: number | undefined;
   /** The most bytes of the type and the data of one event, as JSON: an integer from 1 to 16 MiB. Default 1 MiB. */
   maxEventBytes?: number | undefined;
-  /** While the outbox is full, `send` waits for room, or rejects with `ERR_WBP_SEND_FULL`. Default `wait`. */
+  /** Without room for the endpoint, `send` waits for it, or rejects with `ERR_WBP_SEND_FULL`. Default `wait`. */
   whenFull?: 'wait' | 'refuse' | undefined;
   /** How long the given id of a delivered event is remembered, in milliseconds, from 0 to 31,536,000,000. Default 7 days. */
   retentionMs?: number | undefined;

@@ -1,3 +1,5 @@
+import { fairPlaces } from './fair-share.ts';
+
 /** The limits of an outbox. */
 export interface OutboxLimits {
   readonly capacity: number;
@@ -23,6 +25,7 @@ export class OutboxLevel {
   readonly #limits: OutboxLimits;
   #incoming = 0;
   #incomingBytes = 0;
+  readonly #incomingByEndpoint = new Map<string, number>();
   #added = 0;
   #addedBytes = 0;
 
@@ -30,10 +33,29 @@ export class OutboxLevel {
     this.#limits = limits;
   }
 
-  /** Whether an event of this size has room. */
-  fits(bytes: number): boolean {
+  /**
+   * Whether an event of this size has room.
+   *
+   * @param held - the places that its endpoint has.
+   * @param holders - endpoints that have events.
+   */
+  fits(bytes: number, held: number, holders: number): boolean {
     const { capacity, maxBytes } = this.#limits;
-    return this.depth + this.#incoming < capacity && this.bytes + this.#incomingBytes + bytes <= maxBytes;
+    const free = capacity - this.depth - this.#incoming;
+    const freeBytes = maxBytes - this.bytes - this.#incomingBytes;
+    if (free < 1 || freeBytes < bytes) return false;
+    // A store does not count the bytes of an endpoint. The scarcer of both limits the number of its events.
+    return fairPlaces(held, Math.min(free, (freeBytes / maxBytes) * capacity), capacity, holders) > 0;
+  }
+
+  /** Whether an event of any endpoint has room, however many it has. */
+  get isOpen(): boolean {
+    return this.fits(1, this.#limits.capacity, 0);
+  }
+
+  /** Events of an endpoint that are being stored. */
+  incomingOf(endpoint: string): number {
+    return this.#incomingByEndpoint.get(endpoint) ?? 0;
   }
 
   /** How many dead letters may be put back: many up to half of the capacity, a single one while any event has room. */
@@ -46,15 +68,19 @@ export class OutboxLevel {
   }
 
   /** An event is being stored. */
-  begin(bytes: number): void {
+  begin(endpoint: string, bytes: number): void {
     this.#incoming += 1;
     this.#incomingBytes += bytes;
+    this.#incomingByEndpoint.set(endpoint, this.incomingOf(endpoint) + 1);
   }
 
   /** An event has been stored, or was not. */
-  end(bytes: number, isStored: boolean): void {
+  end(endpoint: string, bytes: number, isStored: boolean): void {
     this.#incoming -= 1;
     this.#incomingBytes -= bytes;
+    const incoming = this.incomingOf(endpoint) - 1;
+    if (incoming > 0) this.#incomingByEndpoint.set(endpoint, incoming);
+    else this.#incomingByEndpoint.delete(endpoint);
     if (isStored) this.add({ bytes });
   }
 

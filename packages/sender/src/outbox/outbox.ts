@@ -8,6 +8,9 @@ import type { SenderContext } from './sender-context.ts';
 /** How often the counts of the store are read while calls wait for room: another process may have made some. */
 const RECHECK_MS = 500;
 
+/** How many endpoints with calls that wait are looked at when an event of another one is finished. */
+const LOOKS = 16;
+
 /** Any other result of a store is an error, and never reported as stored. */
 const RESULTS: ReadonlySet<unknown> = new Set<PutResult>(['stored', 'duplicate', 'conflict', 'full']);
 
@@ -19,30 +22,41 @@ interface WaitingSend {
   isOver: boolean;
 }
 
-/** Stores events. While it is full, calls wait in order, or are refused. */
+/** The endpoints that have events. */
+export interface Holders {
+  readonly size: number;
+  /** Unfinished events of an endpoint, without those that are being stored. */
+  storedOf(endpoint: string): number;
+  /** An event was stored. */
+  stored(delivery: StoredDelivery): void;
+}
+
+/**
+ * Stores events. While it is full, calls wait, in order for each endpoint, or are refused. An endpoint that holds its share
+ * waits alone: those that hold less have room.
+ */
 export class Outbox {
   /** Calls that wait for room. */
   waiting = 0;
-  /** Whether there is no room. */
+  /** Whether events of any endpoint have no room. */
   isFull = false;
   readonly #context: SenderContext;
   readonly #opened: Promise<void>;
-  readonly #stored: (delivery: StoredDelivery) => void;
+  readonly #holders: Holders;
   readonly #puts: GroupCommit<Put, PutResult>;
-  /** A call that gave up leaves when its turn comes. */
-  readonly #queue = new Line<WaitingSend>();
+  /** The calls that wait, by endpoint. One that gave up leaves when its turn comes. */
+  readonly #lines = new Map<string, Line<WaitingSend>>();
+  /** The endpoints whose turn comes next. */
+  #turns: Iterator<string> | undefined;
   /** Whether the store has refused an event since its counts were last read. */
   #isStoreFull = false;
   #isRechecking = false;
 
-  /**
-   * @param opened - resolves when the store is open, or the sender closes.
-   * @param stored - called after an event was stored.
-   */
-  constructor(context: SenderContext, opened: Promise<void>, stored: (delivery: StoredDelivery) => void) {
+  /** @param opened - resolves when the store is open, or the sender closes. */
+  constructor(context: SenderContext, opened: Promise<void>, holders: Holders) {
     this.#context = context;
     this.#opened = opened;
-    this.#stored = stored;
+    this.#holders = holders;
     const { store, settings, wallMs } = context;
     // Dead letters are limited where deliveries fail: nothing is stored as an overflow.
     // A store in another thread gets a copy, so there may be nothing else in it.
@@ -71,9 +85,10 @@ export class Outbox {
     const { key: endpoint, id } = delivery;
     for (;;) {
       this.#check();
-      // Calls that wait already go first.
-      if (this.waiting === 0 && !this.#isStoreFull && level.fits(bytes)) level.begin(bytes);
-      else await this.#waitForRoom(bytes, signal);
+      // Calls of the endpoint that wait already go first.
+      const isNext = this.#firstOf(endpoint) === undefined && !this.#isStoreFull;
+      if (isNext && this.#fits(endpoint, bytes)) level.begin(endpoint, bytes);
+      else await this.#waitForRoom(endpoint, bytes, signal);
       const result = await this.#commit(delivery, bytes);
       if (result === 'full') {
         // Other processes have used the room that this one saw.
@@ -84,38 +99,67 @@ export class Outbox {
       report.totals[isNew ? 'accepted' : 'duplicate'] += 1;
       if (result === 'conflict') report.totals.conflict += 1;
       if (report.listeners.any) report.emit({ type: isNew ? 'accepted' : result, endpoint, id });
-      if (isNew) this.#stored(delivery);
+      if (isNew) this.#holders.stored(delivery);
       return { id, status: isNew ? 'accepted' : 'duplicate' };
     }
   }
 
-  /** Call it when the level may have fallen. */
-  relieve(): void {
+  /**
+   * Call it when the level may have fallen.
+   *
+   * @param endpoint - whose event is finished: the room may be for its next one only.
+   */
+  relieve(endpoint?: string): void {
     const { level, report } = this.#context;
     if (!this.isFull || this.#isStoreFull) return;
-    this.#release((bytes) => level.fits(bytes));
-    if (this.waiting > 0 || !level.fits(1)) return;
+    const fits = (of: string, { bytes }: WaitingSend): boolean => this.#fits(of, bytes);
+    if (endpoint !== undefined) this.#release(endpoint, fits);
+    this.#releaseAll(fits, endpoint === undefined ? Infinity : LOOKS);
+    if (this.waiting > 0 || !level.isOpen) return;
     this.isFull = false;
     report.emit({ type: 'accepting', depth: level.depth, bytes: level.bytes });
   }
 
   /** Rejects all calls that wait for room: the sender accepts no more events. */
   end(): void {
-    this.#release(() => true);
+    this.#releaseAll(() => true, Infinity);
   }
 
-  /** Lets calls proceed, the first ones first. */
-  #release(fits: (bytes: number) => boolean): void {
-    for (let call = this.#queue.first; call !== undefined; call = this.#queue.first) {
-      if (!call.isOver && !fits(call.bytes)) return;
-      this.#queue.take();
-      if (call.isOver) continue;
-      call.isOver = true;
-      this.waiting -= 1;
-      // Counted now, so that the next one does not use the same room.
-      this.#context.level.begin(call.bytes);
-      call.proceed();
+  /** Lets calls proceed. Endpoints take turns, until so many in a row have had no room. */
+  #releaseAll(fits: (endpoint: string, call: WaitingSend) => boolean, looks: number): void {
+    for (let misses = 0; misses < Math.min(looks, this.#lines.size);) {
+      let next = this.#turns?.next();
+      if (next === undefined || next.done === true) next = (this.#turns = this.#lines.keys()).next();
+      misses = this.#release(next.value as string, fits) ? 0 : misses + 1;
     }
+  }
+
+  /** Lets the first call of an endpoint proceed, if it fits. */
+  #release(endpoint: string, fits: (endpoint: string, call: WaitingSend) => boolean): boolean {
+    const call = this.#firstOf(endpoint);
+    if (call === undefined || !fits(endpoint, call)) return false;
+    call.isOver = true;
+    this.waiting -= 1;
+    // Counted now, so that the next one does not use the same room.
+    this.#context.level.begin(endpoint, call.bytes);
+    call.proceed();
+    return true;
+  }
+
+  /** The first call of an endpoint that waits. */
+  #firstOf(endpoint: string): WaitingSend | undefined {
+    const line = this.#lines.get(endpoint);
+    while (line?.first?.isOver === true) line.take();
+    if (line !== undefined && line.first === undefined) this.#lines.delete(endpoint);
+    return line?.first;
+  }
+
+  #fits(endpoint: string, bytes: number): boolean {
+    return this.#context.level.fits(bytes, this.#heldBy(endpoint), this.#holders.size);
+  }
+
+  #heldBy(endpoint: string): number {
+    return this.#holders.storedOf(endpoint) + this.#context.level.incomingOf(endpoint);
   }
 
   #check(): void {
@@ -126,7 +170,7 @@ export class Outbox {
   }
 
   /** Resolves when the event has room, which is counted then. */
-  async #waitForRoom(bytes: number, signal: AbortSignal | undefined): Promise<void> {
+  async #waitForRoom(endpoint: string, bytes: number, signal: AbortSignal | undefined): Promise<void> {
     const { settings, report, level } = this.#context;
     if (!this.isFull) {
       this.isFull = true;
@@ -137,7 +181,7 @@ export class Outbox {
       report.totals.refused += 1;
       throw new BackpressureError(
         'ERR_WBP_SEND_FULL',
-        `The outbox has no room: it contains ${String(level.depth)} events of ${String(level.bytes)} bytes.`,
+        `The outbox has no room for this endpoint: it contains ${String(level.depth)} events of ${String(level.bytes)} bytes, ${String(this.#heldBy(endpoint))} of them for the endpoint.`,
       );
     }
     let abort = (): void => undefined;
@@ -151,7 +195,9 @@ export class Outbox {
           reject(signal?.reason as Error);
         };
         signal?.addEventListener('abort', abort);
-        this.#queue.push(call);
+        const line = this.#lines.get(endpoint) ?? new Line<WaitingSend>();
+        this.#lines.set(endpoint, line);
+        line.push(call);
         this.waiting += 1;
       });
     } finally {
@@ -160,7 +206,7 @@ export class Outbox {
     try {
       this.#check();
     } catch (error) {
-      level.end(bytes, false);
+      level.end(endpoint, bytes, false);
       throw error;
     }
   }
@@ -204,7 +250,7 @@ export class Outbox {
       if (error instanceof BackpressureError && error.code === 'ERR_WBP_STORE_VALUE') throw error;
       throw storeError(error);
     } finally {
-      level.end(bytes, isStored);
+      level.end(delivery.key, bytes, isStored);
     }
   }
 }
