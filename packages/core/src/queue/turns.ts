@@ -98,6 +98,26 @@ export class Turns<L extends Turning<L>> {
   }
 }
 
+/** How many keys have queued deliveries, and how many of these have some that are never retried. */
+export interface QueuedKeys {
+  readonly keys: number;
+  readonly unrepeatedKeys?: number;
+}
+
+/**
+ * How many deliveries start until each queued key has had the turns that it has for one turn of a key: one each, but keys
+ * with deliveries that are never retried have at most half of all turns.
+ *
+ * @param isNew - whether the key has no queued deliveries yet.
+ */
+export function turnsPer(queued: QueuedKeys, isNew: boolean, isUnrepeated: boolean): number {
+  const keys = queued.keys + Number(isNew);
+  const unrepeated = (queued.unrepeatedKeys ?? 0) + Number(isNew && isUnrepeated);
+  const others = keys - unrepeated;
+  if (others === 0 || unrepeated <= others) return keys;
+  return 2 * (isUnrepeated ? unrepeated : others);
+}
+
 function slotOf(turn: number): number {
   return (turn * SLOTS_PER_TURN) & SLOT_MASK;
 }
