@@ -516,6 +516,7 @@ export class BoundedIntake implements Intake, DeliveryOwner {
     const { delivery, key, nowMs } = arrival;
     const refusal = this.#answer(reason, arrival);
     const { status, retryAfterSeconds } = refusal;
+    if (this.#queue.isBlocked(key, this.#workers.size)) this.#warnings.ofSlowKey(nowMs);
     for (const rule of this.#rules) rule.refused?.(arrival, refusal);
     (status === 429 ? this.#ledger.refused429 : this.#ledger.refused503)[reason] += 1;
     if (this.#listeners.any) {

@@ -90,6 +90,15 @@ export class FairQueue<T extends Queued<T>> {
     return line !== undefined && line.size * this.#lines.size >= this.size;
   }
 
+  /** Whether the deliveries of another key take at least twice as long as those of `key`, and have all `workers`. */
+  isBlocked(key: string, workers: number): boolean {
+    const slow = this.oldest?.key;
+    if (slow === undefined || slow === key || workers === 1 || this.loads.active(slow) < workers)
+      return false;
+    const { samples = 0, meanMs = 0 } = this.loads.of(key) ?? {};
+    return samples > 0 && (this.loads.of(slow)?.meanMs ?? 0) >= 2 * meanMs;
+  }
+
   /** Whether the key has all the workers it may have. */
   isAtLimit(key: string): boolean {
     return this.#mostPerKey !== Infinity && this.loads.active(key) >= this.#mostPerKey;
