@@ -378,10 +378,10 @@ export class BoundedIntake implements Intake, DeliveryOwner {
     const { key, nowMs } = arrival;
     if (this.#gate.shedding) {
       this.#retryAfter.shed(nowMs);
-      const answer = this.#reserve.ask(
-        ...([key, isEntitled, nowMs, this.#settings.maxWaitMs, this.#switchOff.keepsPlaces] as const),
-        ...([false, arrival.delivery.retries === false] as const),
-      );
+      const { maxWaitMs } = this.#settings;
+      const { keepsPlaces } = this.#switchOff;
+      const isUnrepeated = arrival.delivery.retries === false;
+      const answer = this.#reserve.ask(key, isEntitled, nowMs, maxWaitMs, keepsPlaces, false, isUnrepeated);
       if (answer !== 'open') return answer;
     }
     return this.#waitsTooLong(arrival) ? 'wait' : null;

@@ -175,11 +175,11 @@ export class FairQueue<T extends Queued<T>> {
     const { line } = item;
     const load = this.loads.start(item.key);
     item.load = load;
-    const price = this.#priceOf(item);
-    const turn = line === null ? this.#firstTurn(load, price) : line.turn;
+    const turn = line === null ? this.#firstTurn(load, 1) : line.turn;
     if (turn > this.#turns.now) this.#turns.now = turn;
-    load.paidTo = turn + load.cost * price;
+    load.paidTo = turn + load.cost;
     if (line === null) return;
+    load.paidTo = turn + load.cost * this.#priceOf(item);
     this.remove(item);
     if (line.size === 0) return;
     this.#turns.remove(line);

@@ -44,8 +44,8 @@ export class Reserve {
    * @param memoryMs - how long a key that asked is taken to be asking.
    * @param isKeeping - whether the upper quarter, at most 64 places, is kept for deliveries whose refusal is deferred, or
    *   that are near.
-   * @param isUnrepeated - whether the delivery is never retried.
    * @param isNear - one more failure would endanger its sender: it gets the lower half, and the kept places.
+   * @param isUnrepeated - whether the delivery is never retried.
    */
   ask(
     key: string,

@@ -111,10 +111,11 @@ export interface QueuedKeys {
  * @param isNew - whether the key has no queued deliveries yet.
  */
 export function turnsPer(queued: QueuedKeys, isNew: boolean, isUnrepeated: boolean): number {
-  const keys = queued.keys + Number(isNew);
-  const unrepeated = (queued.unrepeatedKeys ?? 0) + Number(isNew && isUnrepeated);
-  const others = keys - unrepeated;
-  if (others === 0 || unrepeated <= others) return keys;
+  const { keys, unrepeatedKeys: before = 0 } = queued;
+  const all = isNew ? keys + 1 : keys;
+  const unrepeated = isNew && isUnrepeated ? before + 1 : before;
+  const others = all - unrepeated;
+  if (others === 0 || unrepeated <= others) return all;
   return 2 * (isUnrepeated ? unrepeated : others);
 }
 
