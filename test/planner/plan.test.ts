@@ -57,6 +57,16 @@ describe('a plan', () => {
     expect(runOf(held, 'inbox')?.lost).toBe(0);
   });
 
+  it('says so if holding requests loses more than no middleware', async () => {
+    const slow = { service: { meanMs: 300 }, concurrency: 10, burst: { events: 1000, seconds: 10 } };
+    const planned = await plan({ ...slow, senders: [{ profile: 'zendesk' }], mode: 'hold' });
+    expect(runOf(planned, 'nothing')?.lost).toBe(0);
+    expect(planned.runs.find(({ isRecommended }) => isRecommended)?.lost).toBeGreaterThan(0);
+    expect(planned.warnings).toContain(
+      'Without the middleware fewer are lost: 0. Use the inbox, or more handlers.',
+    );
+  });
+
   it('keeps the options that the request sets', async () => {
     const { tried } = await plan({ ...GITHUB, mode: 'hold', capacity: 700, maxWaitMs: 3000 });
     const holding = tried.filter(({ mode }) => mode === 'hold');

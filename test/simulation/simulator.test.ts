@@ -214,3 +214,21 @@ describe('a simulation', () => {
     await expect(simulate(closed, undefined, 1000)).rejects.toThrow(/must settle within 1000 attempts/);
   });
 });
+
+describe('handlers five times slower, in a burst of 2,000 at 190/s', () => {
+  it.each([
+    ['for 5 s after a second', 1, 6, 1.5],
+    ['for 5 s after two seconds', 2, 7, 1.65],
+    ['for 5 s after three seconds', 3, 8, 1.75],
+    ['for good', 1, 1000, 1.05],
+  ])('leave workers idle for a short time only: %s', async (_, fromS, toS, most) => {
+    const { results } = await simulate({
+      service: { meanMs: 52.63, slow: [{ fromS, toS, factor: 5 }] },
+      arrivals: [{ fromS: 0, toS: 2, perSecond: 1000 }],
+      senders: [{ key: 'shop', retry: 'retry-after' }],
+    });
+    expect(results.delivered).toBe(2000);
+    const { clearS, idealClearS } = results;
+    expect((clearS ?? Infinity) / (idealClearS ?? 0)).toBeLessThanOrEqual(most);
+  });
+});

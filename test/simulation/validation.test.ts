@@ -27,6 +27,11 @@ describe('a valid scenario', () => {
     expect(parseScenario(sound)).toMatchObject({ seed: 1, service: sound.service, arrivals: sound.arrivals });
   });
 
+  it('has up to two million deliveries, where a rate gives a fraction more', () => {
+    const most = [{ fromS: 0, toS: 40, perSecond: 50_000.01 }];
+    expect(messageOf({ ...sound, arrivals: most })).toBe('no mistake');
+  });
+
   it('has defaults', () => {
     const { seed, intake, service, senders } = parseScenario({
       service: { meanMs: 5 },

@@ -9,6 +9,7 @@ let steps = 0;
 /** A delivery that counts each access to its links. */
 class Counted implements Queued<Counted> {
   readonly key: string;
+  readonly isUnrepeated = false;
   load: KeyLoad | null = null;
   readonly #links: [Line<Counted> | null, ...(Counted | null)[]] = [null, null, null, null, null];
 

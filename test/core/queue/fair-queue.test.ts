@@ -91,4 +91,41 @@ describe('the fair queue', () => {
     while (take(queue)?.key !== 'new') turns += 1;
     expect(turns).toBe(6);
   });
+
+  it.each([
+    [1, 1, 0.5],
+    [3, 1, 0.5],
+    [30, 1, 0.5],
+    [200, 1, 0.5],
+    [30, 5, 0.5],
+    // Fewer than the others: equal shares.
+    [3, 5, 3 / 8],
+  ])(
+    'gives %i keys that are never retried at most half of the turns beside %i others',
+    (many, others, share) => {
+      const queue = new FairQueue<Item>();
+      const keys = [...Array<boolean>(many).fill(true), ...Array<boolean>(others).fill(false)];
+      const join = (at: number): void => {
+        queue.push(item(`key ${String(at)}`, at, keys[at]));
+      };
+      keys.forEach((_, at) => {
+        for (let i = 0; i < 5; i += 1) join(at);
+      });
+      const turns = Array<number>(keys.length).fill(0);
+      for (let i = 0; i < 20_000; i += 1) {
+        const at = take(queue)?.id ?? 0;
+        turns[at] = (turns[at] ?? 0) + 1;
+        join(at);
+      }
+      const unrepeated = turns.slice(0, many);
+      expect(unrepeated.reduce((sum, count) => sum + count, 0) / 20_000).toBeCloseTo(share, 1);
+      // Among themselves they are equal.
+      expect(Math.max(...unrepeated) / Math.min(...unrepeated)).toBeLessThanOrEqual(1.35);
+      const [least, most] = [Math.min(...turns.slice(many)), Math.max(...turns.slice(many))];
+      expect(most / least).toBeLessThanOrEqual(1.05);
+      for (let at = 0; at < keys.length; at += 1)
+        while (queue.lineOf(`key ${String(at)}`) !== undefined) take(queue);
+      expect(queue).toMatchObject({ size: 0, unrepeated: 0, unrepeatedKeys: 0 });
+    },
+  );
 });

@@ -6,8 +6,18 @@ export interface Item extends Queued<Item> {
   readonly id: number;
 }
 
-export function item(key: string, id = 0): Item {
-  return { key, id, load: null, line: null, ahead: null, behind: null, older: null, younger: null };
+export function item(key: string, id = 0, isUnrepeated = false): Item {
+  return {
+    key,
+    id,
+    isUnrepeated,
+    load: null,
+    line: null,
+    ahead: null,
+    behind: null,
+    older: null,
+    younger: null,
+  };
 }
 
 /** Starts the delivery whose turn it is. */

@@ -1,7 +1,9 @@
+import type { Delivery } from '@webhook-backpressure/core';
 import type { SenderProfile } from '@webhook-backpressure/senders';
 import { describe, expect, it } from 'vitest';
 import { createBench, seeded, typesOf, type Bench } from '../harness.ts';
 import { Marketplace, type Party } from '../marketplace.ts';
+import { answer, shedding } from '../shedding.ts';
 import { maxMinShares } from '../queue/max-min.ts';
 
 // Ten workers with 100 ms each: 100/s. The flood lasts from 20 to 50 s; its cost is measured from 22 s on.
@@ -108,6 +110,24 @@ describe('a flood of forged senders that never retry', () => {
       expect(openedS).toBeLessThanOrEqual(TO_S + 10);
       // Then all senders are served as before.
       expect(market.of('never').rate(62, 100)).toBeGreaterThanOrEqual(0.85 * 4);
+    },
+  );
+
+  it.each([1, 3, 30, 100])(
+    'gets at most half of the starts beside one busy sender: %i forged keys',
+    async (keys) => {
+      const delivery = (i: number): Delivery => ({ key: `forged ${String(i % keys)}`, retries: false });
+      for (const perSecond of [40, 100]) {
+        const random = seeded(1);
+        const bench = createBench({ random, retryAfter: { strategy: 'booked' } });
+        const market = new Marketplace(bench, random, 100);
+        market.join({ name: 'stripe', perSecond, fromS: 0, toS: TO_S, returns: true });
+        market.join(flood('forged', 1000, delivery));
+        await market.run(END_S);
+        const least = Math.min(DRAIN_RATE / 2, market.of('stripe').offered(MEASURED_S, TO_S));
+        expect(market.of('stripe').rate(MEASURED_S, TO_S)).toBeGreaterThanOrEqual(0.9 * least);
+        expect(market.of('stripe').completed.length).toBe(market.of('stripe').events);
+      }
     },
   );
 
@@ -226,5 +246,31 @@ describe('forged handshakes', () => {
     expectAtLeast(parts(aftermath, floods), 0.9);
     expect(aftermath.market.of('never').lost).toBe(0);
     expect(typesOf(aftermath.bench.events)).not.toContain('stalled');
+  });
+});
+
+describe.each([1, 3, 30])('the limits in SECURITY.md, with %i forged keys', (keys) => {
+  it('hold for the reserve: no key gets more than half of it while another asks', () => {
+    const bench = shedding('burst', 1000);
+    const reserve = 1000 - bench.intake.snapshot().depth;
+    const admitted = new Map<string, number>();
+    for (let i = 0; i < 3000; i += 1) {
+      const key = `forged ${String(i % keys)}`;
+      const result = answer(bench, { key, priority: 'critical' });
+      if (result === 'admitted') admitted.set(key, (admitted.get(key) ?? 0) + 1);
+      answer(bench, { key: 'other', priority: 'critical' });
+    }
+    expect(Math.max(...admitted.values())).toBeLessThanOrEqual(reserve / 2);
+  });
+
+  it('hold for Retry-After of others: no further ahead than the drain rate is trusted', async () => {
+    const floods = [flood('load', 1000, (i) => ({ key: `load ${String(i % keys)}`, id: String(i) }))];
+    const { market } = await endure(floods);
+    for (const name of ['shop', 'big']) {
+      const over = market.of(name).told.filter(({ atS, seconds }) => {
+        return seconds > Math.max(10 + 4 * atS, atS * Math.min(10, atS / 10));
+      });
+      expect(over, name).toEqual([]);
+    }
   });
 });

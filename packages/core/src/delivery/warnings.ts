@@ -38,6 +38,17 @@ export class Warnings {
     );
   }
 
+  /** A delivery is refused while another key, with slower handlers, has all workers. */
+  ofSlowKey(now: number): void {
+    this.#give(
+      'WBP_SLOW_KEY',
+      now,
+      () =>
+        'Deliveries are refused while all workers handle those of another key, whose handlers take at least twice as long. ' +
+        'Set maxConcurrencyPerKey, so that no key can have all workers.',
+    );
+  }
+
   /** Members of a fleet have different limits. */
   ofFleetLimits(resource: string, now: number): void {
     this.#give(

@@ -79,8 +79,6 @@ export class BoundedIntake implements Intake, DeliveryOwner {
   readonly #shutdown: Shutdown;
   /** Deliveries that are handled without a worker. Only a dry run has any. */
   #outside = 0;
-  /** Queued deliveries that are never retried. */
-  #unrepeated = 0;
   /** Since the event `stalled`. */
   #isStalled = false;
   #membership: FleetMembership | null = null;
@@ -105,7 +103,7 @@ export class BoundedIntake implements Intake, DeliveryOwner {
       },
       (admitted, at) => {
         const rate = this.#drain.rate(this.#lived(at)) ?? Infinity;
-        const waitMs = (this.#queue.turnsUntil(admitted.key) / rate) * 1000;
+        const waitMs = (this.#queue.turnsUntil(admitted.key, admitted.isUnrepeated) / rate) * 1000;
         // Otherwise there is room for it, and it waits for its turn.
         if (this.#gate.shedding || waitMs > admitted.expiresAtMs - at)
           this.#withdraw(admitted, 'expired', at);
@@ -380,9 +378,10 @@ export class BoundedIntake implements Intake, DeliveryOwner {
     const { key, nowMs } = arrival;
     if (this.#gate.shedding) {
       this.#retryAfter.shed(nowMs);
-      const answer = this.#reserve.ask(
-        ...([key, isEntitled, nowMs, this.#settings.maxWaitMs, this.#switchOff.keepsPlaces] as const),
-      );
+      const { maxWaitMs } = this.#settings;
+      const { keepsPlaces } = this.#switchOff;
+      const isUnrepeated = arrival.delivery.retries === false;
+      const answer = this.#reserve.ask(key, isEntitled, nowMs, maxWaitMs, keepsPlaces, false, isUnrepeated);
       if (answer !== 'open') return answer;
     }
     return this.#waitsTooLong(arrival) ? 'wait' : null;
@@ -397,7 +396,8 @@ export class BoundedIntake implements Intake, DeliveryOwner {
     if (leftMs === Infinity) return false;
     const rate = this.#drain.rate(this.#lived(nowMs));
     if (rate === null) return false;
-    return Math.max((this.#queue.turnsUntil(key) / rate) * 1000, this.#queue.ownWaitMs(key)) > leftMs;
+    const turns = this.#queue.turnsUntil(key, delivery.retries === false);
+    return Math.max((turns / rate) * 1000, this.#queue.ownWaitMs(key)) > leftMs;
   }
 
   /** How long the sender of a delivery waits from now on, without the time that its body took; Infinity if not known. */
@@ -424,7 +424,6 @@ export class BoundedIntake implements Intake, DeliveryOwner {
     if (this.dryRun) admitted.startedAtMs = nowMs;
     else admitted.wait();
     this.#queue.push(admitted);
-    if (arrival.delivery.retries === false) this.#unrepeated += 1;
     this.#deadlines.set(admitted, admitted.expiresAtMs, nowMs);
     // Before a worker can become free for it.
     if (this.#listeners.any) this.#listeners.emit(nowMs, { type: 'queued', ...subjectOf(admitted) });
@@ -445,7 +444,7 @@ export class BoundedIntake implements Intake, DeliveryOwner {
     const last = isSmall && longest !== null && this.#queue.holdsShare(longest.key) ? longest.last : null;
     if (last === null || last.isKept || this.#isSpared(last)) return null;
     // However many keys are invented, deliveries that are retried keep half of the queue.
-    return last.delivery.retries === false || this.#unrepeated * 2 < size ? last : null;
+    return last.delivery.retries === false || this.#queue.unrepeated * 2 < size ? last : null;
   }
 
   /** Makes room for a delivery that is never retried, and would be lost. */
@@ -461,7 +460,6 @@ export class BoundedIntake implements Intake, DeliveryOwner {
   /** A queued delivery is about to leave the queue. */
   #leaves(admitted: AdmittedDelivery): void {
     this.#deadlines.clear(admitted);
-    if (admitted.delivery.retries === false) this.#unrepeated -= 1;
     for (const rule of this.#rules) rule.leaves?.(admitted);
   }
 
@@ -518,6 +516,7 @@ export class BoundedIntake implements Intake, DeliveryOwner {
     const { delivery, key, nowMs } = arrival;
     const refusal = this.#answer(reason, arrival);
     const { status, retryAfterSeconds } = refusal;
+    if (this.#queue.isBlocked(key, this.#workers.size)) this.#warnings.ofSlowKey(nowMs);
     for (const rule of this.#rules) rule.refused?.(arrival, refusal);
     (status === 429 ? this.#ledger.refused429 : this.#ledger.refused503)[reason] += 1;
     if (this.#listeners.any) {
@@ -555,7 +554,7 @@ export class BoundedIntake implements Intake, DeliveryOwner {
       reason,
       {
         arrival,
-        excess: Math.min(queue.size, queue.turnsUntil(key) - inTime),
+        excess: Math.min(queue.size, queue.turnsUntil(key, delivery.retries === false) - inTime),
         spacingMs: queue.spacingMs(key),
         excessMs: queue.ownWaitMs(key) - longestMs,
       },

@@ -1,9 +1,11 @@
 import { KeyLoads, type KeyLoad } from './key-loads.ts';
-import { Turns, type Turning } from './turns.ts';
+import { Turns, turnsPer, type Turning } from './turns.ts';
 
 /** A queued delivery, with room for the links of the queue. */
 export interface Queued<T> {
   readonly key: string;
+  /** Whether its sender says that it never retries. */
+  readonly isUnrepeated: boolean;
   /** What is known of its key, from start to end. */
   load: KeyLoad | null;
   line: Line<T> | null;
@@ -18,6 +20,8 @@ export interface Queued<T> {
 /** The queued deliveries of one key, first in, first out. */
 export class Line<T> implements Turning<Line<T>> {
   size = 0;
+  /** Those that are never retried. */
+  unrepeated = 0;
   first: T | null = null;
   last: T | null = null;
   /** See {@link Turning}. */
@@ -38,12 +42,18 @@ export class Line<T> implements Turning<Line<T>> {
  * deliveries take ({@link KeyLoads}), so that a key with slow handlers gets as much worker time as the others, and not as
  * many starts. With handlers of similar speed the keys alternate.
  *
+ * Whoever forges headers can claim to be many senders that never retry. So the keys with such deliveries together get at
+ * most half of the turns while other keys have queued deliveries: a turn costs them as much more as they are more.
+ *
  * Every operation but `limit` is O(1), also in the number of keys, including removal from the middle: the links are in the
  * deliveries. A key without queued deliveries has no line.
  */
 export class FairQueue<T extends Queued<T>> {
   /** Queued deliveries. */
   size = 0;
+  /** Those that are never retried, and the keys that have some. */
+  unrepeated = 0;
+  unrepeatedKeys = 0;
   /** The one that arrived first, whatever its key. */
   oldest: T | null = null;
   /** About the longest line: the last one that grew to at least the size of the one before; null after it was empty. */
@@ -80,6 +90,15 @@ export class FairQueue<T extends Queued<T>> {
     return line !== undefined && line.size * this.#lines.size >= this.size;
   }
 
+  /** Whether the deliveries of another key take at least twice as long as those of `key`, and have all `workers`. */
+  isBlocked(key: string, workers: number): boolean {
+    const slow = this.oldest?.key;
+    if (slow === undefined || slow === key || workers === 1 || this.loads.active(slow) < workers)
+      return false;
+    const { samples = 0, meanMs = 0 } = this.loads.of(key) ?? {};
+    return samples > 0 && (this.loads.of(slow)?.meanMs ?? 0) >= 2 * meanMs;
+  }
+
   /** Whether the key has all the workers it may have. */
   isAtLimit(key: string): boolean {
     return this.#mostPerKey !== Infinity && this.loads.active(key) >= this.#mostPerKey;
@@ -96,11 +115,12 @@ export class FairQueue<T extends Queued<T>> {
     let line = this.#lines.get(item.key);
     if (line === undefined) {
       line = new Line<T>(item.key);
-      line.turn = this.#firstTurn(this.loads.of(item.key));
-      line.isParked = this.isAtLimit(item.key);
       this.#lines.set(item.key, line);
+      if (item.isUnrepeated) this.#countUnrepeated(line, 1);
+      line.turn = this.#firstTurn(this.loads.of(item.key), this.#priceOf(item));
+      line.isParked = this.isAtLimit(item.key);
       if (!line.isParked) this.#turns.add(line);
-    }
+    } else if (item.isUnrepeated) this.#countUnrepeated(line, 1);
     item.line = line;
     item.ahead = line.last;
     if (line.last === null) line.first = item;
@@ -129,6 +149,7 @@ export class FairQueue<T extends Queued<T>> {
     if (item.behind === null) line.last = item.ahead;
     else item.behind.ahead = item.ahead;
     line.size -= 1;
+    if (item.isUnrepeated) this.#countUnrepeated(line, -1);
     if (line.size === 0) {
       this.#lines.delete(line.key);
       if (this.longest === line) this.longest = null;
@@ -154,10 +175,11 @@ export class FairQueue<T extends Queued<T>> {
     const { line } = item;
     const load = this.loads.start(item.key);
     item.load = load;
-    const turn = line === null ? this.#firstTurn(load) : line.turn;
+    const turn = line === null ? this.#firstTurn(load, 1) : line.turn;
     if (turn > this.#turns.now) this.#turns.now = turn;
     load.paidTo = turn + load.cost;
     if (line === null) return;
+    load.paidTo = turn + load.cost * this.#priceOf(item);
     this.remove(item);
     if (line.size === 0) return;
     this.#turns.remove(line);
@@ -183,10 +205,9 @@ export class FairQueue<T extends Queued<T>> {
    * How many deliveries start until one of `key` that joined now has its turn, including that one: for each of its own
    * line one of every other key, and at most all queued deliveries.
    */
-  turnsUntil(key: string): number {
-    const line = this.#lines.get(key);
-    const keys = line === undefined ? this.keys + 1 : this.keys;
-    return Math.min(this.size + 1, ((line?.size ?? 0) + 1) * keys);
+  turnsUntil(key: string, isUnrepeated: boolean): number {
+    const size = this.#lines.get(key)?.size ?? 0;
+    return Math.min(this.size + 1, (size + 1) * turnsPer(this, size === 0, isUnrepeated));
   }
 
   /** How long a delivery of `key` that joined now would wait for a worker of its key, in ms; 0 without a limit. */
@@ -205,9 +226,23 @@ export class FairQueue<T extends Queued<T>> {
    * One usual turn from now: a new key waits until each other key has had its turn. A key whose turns are known to be
    * cheap waits less, in proportion, and one that still has to pay for its last turns waits longer.
    */
-  #firstTurn(load: KeyLoad | undefined): number {
+  #firstTurn(load: KeyLoad | undefined, price: number): number {
     const { now } = this.#turns;
-    return load === undefined ? now + 1 : Math.max(now + Math.min(1, load.cost), load.paidTo);
+    return load === undefined ? now + price : Math.max(now + Math.min(1, load.cost) * price, load.paidTo);
+  }
+
+  /** The factor of the cost of its turn: see {@link FairQueue}. */
+  #priceOf({ isUnrepeated }: T): number {
+    if (!isUnrepeated) return 1;
+    const others = this.keys - this.unrepeatedKeys;
+    return others > 0 ? Math.max(1, this.unrepeatedKeys / others) : 1;
+  }
+
+  #countUnrepeated(line: Line<T>, by: 1 | -1): void {
+    const before = line.unrepeated;
+    line.unrepeated += by;
+    this.unrepeated += by;
+    this.unrepeatedKeys += Number(line.unrepeated > 0) - Number(before > 0);
   }
 
   #park(line: Line<T>, isParked: boolean): void {

@@ -1,4 +1,5 @@
 import type { Gate } from './gate.ts';
+import { turnsPer, type QueuedKeys } from './turns.ts';
 
 /** The answer to a delivery that arrives while the gate is closed: admitted, or the reason why not. */
 export type ReserveAnswer = 'open' | 'shedding' | 'full';
@@ -7,9 +8,10 @@ export type ReserveAnswer = 'open' | 'shedding' | 'full';
 const MAX_KEPT = 64;
 
 /** A queue in the unit of the gate, deliveries or bytes. The queue of an intake is one. */
-export interface ReserveQueue {
+export interface ReserveQueue extends QueuedKeys {
   readonly size: number;
-  readonly keys: number;
+  /** Deliveries that are never retried. Absent where deliveries are verified before, as in an inbox. */
+  readonly unrepeated?: number;
   lineOf(key: string): { readonly size: number } | undefined;
 }
 
@@ -28,6 +30,8 @@ export class Reserve {
   #lastAsker: string | undefined;
   #lastAskedMs = -Infinity;
   #otherAskedMs = -Infinity;
+  /** When a delivery that is retried last asked. */
+  #repeatedAskedMs = -Infinity;
 
   constructor(queue: ReserveQueue, gate: Gate) {
     this.#queue = queue;
@@ -41,6 +45,7 @@ export class Reserve {
    * @param isKeeping - whether the upper quarter, at most 64 places, is kept for deliveries whose refusal is deferred, or
    *   that are near.
    * @param isNear - one more failure would endanger its sender: it gets the lower half, and the kept places.
+   * @param isUnrepeated - whether the delivery is never retried.
    */
   ask(
     key: string,
@@ -49,6 +54,7 @@ export class Reserve {
     memoryMs: number,
     isKeeping = false,
     isNear = false,
+    isUnrepeated = false,
   ): ReserveAnswer {
     const { size, keys } = this.#queue;
     const { high, effectiveCapacity } = this.#gate;
@@ -60,8 +66,12 @@ export class Reserve {
       this.#lastAsker = key;
     }
     this.#lastAskedMs = nowMs;
+    if (!isUnrepeated) this.#repeatedAskedMs = nowMs;
     if (isFull) return isNear && size < effectiveCapacity ? 'open' : 'full';
     if (size - high < (isNear ? 2 : 1) * quarter) return 'open';
+    // However many keys claim never to retry: together they are treated as one that holds half of the queue.
+    if (isUnrepeated && (this.#queue.unrepeated ?? 0) >= effectiveCapacity / 2)
+      if (nowMs - this.#repeatedAskedMs <= memoryMs) return 'full';
     const large = Math.min(2 * quarter, effectiveCapacity / (keys + 1));
     if ((this.#queue.lineOf(key)?.size ?? 0) >= large)
       return nowMs - this.#otherAskedMs <= memoryMs ? 'full' : 'open';
@@ -76,7 +86,7 @@ export class Reserve {
   isOpenTo(key: string, isEntitled: boolean): boolean {
     if (isEntitled) return true;
     const line = this.#queue.lineOf(key);
-    const keys = line === undefined ? this.#queue.keys + 1 : this.#queue.keys;
-    return (line?.size ?? 0) + 1 < this.#gate.low / keys / 2;
+    const turns = turnsPer(this.#queue, line === undefined, false);
+    return (line?.size ?? 0) + 1 < this.#gate.low / turns / 2;
   }
 }

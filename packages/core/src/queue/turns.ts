@@ -98,6 +98,27 @@ export class Turns<L extends Turning<L>> {
   }
 }
 
+/** How many keys have queued deliveries, and how many of these have some that are never retried. */
+export interface QueuedKeys {
+  readonly keys: number;
+  readonly unrepeatedKeys?: number;
+}
+
+/**
+ * How many deliveries start until each queued key has had the turns that it has for one turn of a key: one each, but keys
+ * with deliveries that are never retried have at most half of all turns.
+ *
+ * @param isNew - whether the key has no queued deliveries yet.
+ */
+export function turnsPer(queued: QueuedKeys, isNew: boolean, isUnrepeated: boolean): number {
+  const { keys, unrepeatedKeys: before = 0 } = queued;
+  const all = isNew ? keys + 1 : keys;
+  const unrepeated = isNew && isUnrepeated ? before + 1 : before;
+  const others = all - unrepeated;
+  if (others === 0 || unrepeated <= others) return all;
+  return 2 * (isUnrepeated ? unrepeated : others);
+}
+
 function slotOf(turn: number): number {
   return (turn * SLOTS_PER_TURN) & SLOT_MASK;
 }

@@ -93,6 +93,10 @@ export class AdmittedDelivery
     return this.admittedAtMs + this.maxWaitMs;
   }
 
+  get isUnrepeated(): boolean {
+    return this.delivery.retries === false;
+  }
+
   /** No delivery that is never retried displaces it. */
   get isKept(): boolean {
     const { priority, handshake } = this.delivery;

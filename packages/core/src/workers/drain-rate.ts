@@ -6,6 +6,9 @@ const STALLED_MS = 10_000;
 const SETTLING_MS = 10_000;
 /** Four to five standard deviations of the quick average, for random handling times: a new pace, and not chance. */
 const NEW_PACE = 1.35;
+/** A slower pace may be a short slowdown: its age counts as at most 1.25 s until it has lasted for 6 s. */
+const SLOWDOWN_S = 6;
+const SLOWDOWN_AGE_S = 1.25;
 /** The least weight of a handling time in which the process was late: enough to know a rate until another one says more. */
 const MIN_WEIGHT = 0.05;
 
@@ -103,9 +106,10 @@ export class DrainRate {
     return this.#steady.isEmpty ? null : Math.min(this.cap, this.#steady.rate(this.workers));
   }
 
-  /** For how many seconds deliveries have been completed at the steady rate, at any load. */
+  /** For how many seconds deliveries have been completed at the steady rate, at any load; see {@link SLOWDOWN_S}. */
   get paceAgeS(): number {
-    return this.#steady.ageS;
+    const { ageS, isSlower } = this.#steady;
+    return isSlower && ageS < SLOWDOWN_S ? Math.min(SLOWDOWN_AGE_S, ageS) : ageS;
   }
 
   /** Milliseconds without a completion while all workers are busy; 0 if not all are. */
@@ -146,6 +150,8 @@ class Average {
   meanS = 0;
   /** For how many seconds it has measured its present pace. */
   ageS = 0;
+  /** Whether that is slower than the one before. */
+  isSlower = false;
   readonly #tauS: number;
   readonly #memory: number;
   #samples = 0;
@@ -193,6 +199,7 @@ class Average {
     this.meanS = quicker.meanS;
     // The quicker one forgets what is older.
     this.ageS = Math.min(quicker.ageS, quicker.#tauS);
+    this.isSlower = ratio < 1;
     this.#samples = quicker.#samples;
     this.#completions = quicker.#completions;
     this.#saturatedS = quicker.#saturatedS;

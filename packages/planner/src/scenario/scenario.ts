@@ -77,14 +77,13 @@ export function parseScenario(value: unknown): Scenario {
     arrivals: fields.list('arrivals', 1, readArrivals),
     senders: fields.list('senders', 1, readSender),
   }));
-  const deliveries = scenario.arrivals.reduce(
-    (sum, { fromS, toS, perSecond }) => sum + (toS - fromS) * perSecond,
-    0,
+  const deliveries = Math.round(
+    scenario.arrivals.reduce((sum, { fromS, toS, perSecond }) => sum + (toS - fromS) * perSecond, 0),
   );
   if (scenario.inbox !== undefined) checkInboxScenario(scenario);
   if (scenario.fleet !== undefined) checkFleet(scenario);
   if (deliveries > MAX_DELIVERIES) {
-    throw mistake('arrivals', `at most ${String(MAX_DELIVERIES)} deliveries in all`, Math.round(deliveries));
+    throw mistake('arrivals', `at most ${String(MAX_DELIVERIES)} deliveries in all`, deliveries);
   }
   return scenario;
 }

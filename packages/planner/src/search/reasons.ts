@@ -77,7 +77,7 @@ function effectsOf(request: Request, { mode, options }: Configuration): string[]
 const DEFAULT_HIGH_WATER_MARK = 0.8;
 
 /** What you should know beside the recommendation. Sentences. */
-export function warningsFor(request: Request, { recommended }: Found): string[] {
+export function warningsFor(request: Request, { nothing, recommended }: Found): string[] {
   const warnings: string[] = [];
   const { normalPerSecond, concurrency } = request;
   if (isOverloaded(request)) {
@@ -88,6 +88,10 @@ export function warningsFor(request: Request, { recommended }: Found): string[] 
         `${duration(durationS(request))} of it: a longer overload loses more.`,
     );
   }
+  if (nothing.outcome.lost < recommended.outcome.lost)
+    warnings.push(
+      `Without the middleware fewer are lost: ${grouped(nothing.outcome.lost)}. Use the inbox, or more handlers.`,
+    );
   const off = recommended.outcome.senders.filter((sender) => sender.switchedOff).map(({ name }) => name);
   if (off.length > 0)
     warnings.push(`${off.join(' and ')} would still disable the endpoint because of too many failures.`);

@@ -24,7 +24,7 @@ export const ADMISSION_RULES: readonly Rule[] = [
   {
     name: 'reserve for small keys',
     size: 6,
-    changes: [value(RESERVE, '(line?.size ?? 0) + 1 < this.#gate.low / keys / 2', 'false')],
+    changes: [value(RESERVE, '(line?.size ?? 0) + 1 < this.#gate.low / turns / 2', 'false')],
   },
   {
     name: 'reserve: kept places',
@@ -83,7 +83,9 @@ export const ADMISSION_RULES: readonly Rule[] = [
   {
     name: 'wait by turns (else by depth)',
     size: 8,
-    changes: [after(QUEUE, 'turnsUntil(key: string): number {', 'return this.size + 1;')],
+    changes: [
+      after(QUEUE, 'turnsUntil(key: string, isUnrepeated: boolean): number {', 'return this.size + 1;'),
+    ],
   },
   {
     name: 'lived time',
