@@ -15,12 +15,11 @@ const LEAST_MS = 20;
 
 /** After a refusal the rate begins at this share of the goal … */
 const FROM = 0.93;
-/** … and takes at least so long to reach it, or twice the pause if that is longer: a search must be worth its pauses. */
+/** … and takes at least so long to reach it, or as long as the pause if that is longer: a search must be worth it. */
 const LEAST_SEARCH_S = 2;
-const PAUSES = 2;
-/** The time to the goal grows by this factor each time that a refusal confirms the goal, up to 30 times its least. */
+/** The time to the goal grows by this factor each time that a refusal confirms the goal, up to 20 times its least. */
 const GROWTH = 1.4;
-const MOST_GROWTH = 30;
+const MOST_GROWTH = 20;
 /** A goal that moves by at most this factor is confirmed. */
 const SAME = 1.3;
 /** A refusal within this part of the time to the goal shows that the receiver has changed. */
@@ -40,7 +39,7 @@ const LEAST_UP = 0.35;
  * A refusal moves the goal. The deliveries accepted since the last refusal, its pause included, divided by that time are
  * no more than the receiver allows: its bucket was empty at both ends. What was sent at last is more than it allows. The new
  * goal lies between them. Each refusal that confirms the goal lets the next search wait longer and move less, so that pauses
- * take about a hundredth of the time of an endpoint whose limit does not change; a refusal soon after a pause begins anew.
+ * take about a twentieth of the time at most; a refusal soon after a pause begins anew.
  *
  * Time is counted in successes, each as long as the present rate takes for one: a rate that nothing uses does not rise.
  */
@@ -132,7 +131,7 @@ export class LearnedRate {
     const direction = Math.sign(goal - last);
     const hasTurned = this.#direction !== 0 && direction !== this.#direction;
     const isConfirmed = last < Infinity && (hasTurned || (goal < last * SAME && goal > last / SAME));
-    const leastS = Math.max(LEAST_SEARCH_S, (PAUSES * pauseMs) / 1000);
+    const leastS = Math.max(LEAST_SEARCH_S, pauseMs / 1000);
     this.#searchS = isConfirmed
       ? Math.min(Math.max(this.#searchS, leastS) * GROWTH, MOST_GROWTH * leastS)
       : leastS;
