@@ -18,13 +18,16 @@ interface Layer {
 export function followHandlers(app: Application | undefined): void {
   // A router works without an app too. In Express 4, `router` throws.
   const router = (app?._router ?? app?.router) as Stack | undefined;
-  followAll(router?.stack);
+  followAll(new Set(), router?.stack);
 }
 
-function followAll(stack: readonly Layer[] = []): void {
+function followAll(seen: Set<readonly Layer[]>, stack: readonly Layer[] = []): void {
+  // A router may be mounted in itself, for paths of any depth.
+  if (seen.has(stack)) return;
+  seen.add(stack);
   for (const layer of stack) {
-    if (layer.route !== undefined) followAll(layer.route.stack);
-    else if (layer.handle.stack !== undefined) followAll(layer.handle.stack);
+    if (layer.route !== undefined) followAll(seen, layer.route.stack);
+    else if (layer.handle.stack !== undefined) followAll(seen, layer.handle.stack);
     // Express tells handlers of errors by their four parameters.
     else if (layer.handle.length < 4) layer.handle = following(layer.handle);
   }

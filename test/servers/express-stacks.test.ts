@@ -1,0 +1,39 @@
+import { once } from 'node:events';
+import { createServer, type RequestListener, type Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { webhookBackpressure } from '@webhook-backpressure/express';
+import express from 'express';
+import express4 from 'express4';
+import { afterEach, describe, expect, it } from 'vitest';
+
+const servers: Server[] = [];
+
+afterEach(async () => {
+  for (const server of servers.splice(0)) {
+    server.closeAllConnections();
+    server.close();
+    await once(server, 'close');
+  }
+});
+
+async function post(listener: RequestListener, path: string): Promise<number> {
+  const server = createServer(listener);
+  servers.push(server);
+  server.listen(0);
+  await once(server, 'listening');
+  const { port } = server.address() as AddressInfo;
+  const { status } = await fetch(`http://127.0.0.1:${String(port)}${path}`, { method: 'POST', body: '{}' });
+  return status;
+}
+
+describe.each([
+  ['Express 5', express],
+  ['Express 4', express4],
+])('following the handlers of %s', (_name, framework) => {
+  it('ends where a router is mounted in itself', async () => {
+    const folder = framework.Router();
+    folder.post('/webhooks', (_req, res) => res.sendStatus(200));
+    folder.use('/:folder', folder);
+    expect(await post(framework().use(webhookBackpressure(), folder), '/inner/webhooks')).toBe(200);
+  });
+});
