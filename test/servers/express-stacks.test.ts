@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { createServer, type RequestListener, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { webhookBackpressure } from '@webhook-backpressure/express';
-import express from 'express';
+import express, { type Request, type Response } from 'express';
 import express4 from 'express4';
 import { afterEach, describe, expect, it } from 'vitest';
 
@@ -35,5 +35,18 @@ describe.each([
     folder.post('/webhooks', (_req, res) => res.sendStatus(200));
     folder.use('/:folder', folder);
     expect(await post(framework().use(webhookBackpressure(), folder), '/inner/webhooks')).toBe(200);
+  });
+
+  it('keeps the names, lengths and properties of handlers', async () => {
+    const createOrder = Object.assign(
+      function createOrder(_req: Request, res: Response) {
+        res.sendStatus(200);
+      },
+      { roles: ['shop'] },
+    );
+    const routes = framework.Router().post('/webhooks', createOrder);
+    expect(await post(framework().use(webhookBackpressure(), routes), '/webhooks')).toBe(200);
+    const handle = routes.stack[0]?.route?.stack[0]?.handle as typeof createOrder;
+    expect([handle.name, handle.length, handle.roles]).toEqual(['createOrder', 2, ['shop']]);
   });
 });

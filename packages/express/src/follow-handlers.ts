@@ -41,6 +41,8 @@ function following(handle: RequestHandler): RequestHandler {
     const returned: unknown = handle.call(this, req, res, next);
     return returned instanceof Promise ? hold(req, returned) : returned;
   };
+  // Lists of routes show names, and some programs keep data in properties of handlers.
+  Object.defineProperties(followed, Object.getOwnPropertyDescriptors(handle));
   wrapped.add(followed);
   return followed;
 }
