@@ -1,12 +1,18 @@
 import { once } from 'node:events';
 import { createServer, type RequestListener, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { setImmediate } from 'node:timers/promises';
 import { webhookBackpressure } from '@webhook-backpressure/express';
-import express, { type Request, type Response } from 'express';
+import express, { type Express, type Request, type Response } from 'express';
 import express4 from 'express4';
-import { afterEach, describe, expect, it } from 'vitest';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 
 const servers: Server[] = [];
+let ends: (() => void)[];
+
+beforeEach(() => {
+  ends = [];
+});
 
 afterEach(async () => {
   for (const server of servers.splice(0)) {
@@ -48,5 +54,19 @@ describe.each([
     expect(await post(framework().use(webhookBackpressure(), routes), '/webhooks')).toBe(200);
     const handle = routes.stack[0]?.route?.stack[0]?.handle as typeof createOrder;
     expect([handle.name, handle.length, handle.roles]).toEqual(['createOrder', 2, ['shop']]);
+  });
+
+  it('follows all apps of one middleware', async () => {
+    const middleware = webhookBackpressure();
+    const { intake } = middleware;
+    const create = (): Express =>
+      framework().post('/webhooks', middleware, async (_req, res) => {
+        res.sendStatus(200);
+        await new Promise<void>((resolve) => ends.push(resolve));
+      });
+    for (const app of [create(), create(), create()]) expect(await post(app, '/webhooks')).toBe(200);
+    expect(intake.snapshot().active).toBe(3);
+    for (const end of ends) end();
+    while (intake.snapshot().active > 0) await setImmediate();
   });
 });

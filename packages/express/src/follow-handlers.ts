@@ -16,10 +16,15 @@ interface Layer {
  * and its routers have now. Otherwise a handler whose delivery a timeout has answered would run beyond the limit.
  */
 export function followHandlers(app: Application | undefined): void {
-  // A router works without an app too. In Express 4, `router` throws.
-  const router = (app?._router ?? app?.router) as Stack | undefined;
+  // A router works without an app too.
+  if (app === undefined || followedApps.has(app)) return;
+  followedApps.add(app);
+  // In Express 4, `router` throws.
+  const router = (app._router ?? app.router) as Stack | undefined;
   followAll(new Set(), router?.stack);
 }
+
+const followedApps = new WeakSet<Application>();
 
 function followAll(seen: Set<readonly Layer[]>, stack: readonly Layer[] = []): void {
   // A router may be mounted in itself, for paths of any depth.
