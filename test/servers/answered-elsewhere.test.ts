@@ -122,6 +122,11 @@ describe.each([
   it.each<[string, RequestHandler]>([
     ['ends its response', (_req, res) => ends.push(() => res.end())],
     ['sends an answer', (_req, res) => ends.push(() => res.json({}))],
+    [
+      'asks whether there was a timeout',
+      (req, res) => ends.push(() => ('timedout' in req && req.timedout === true) || res.end()),
+    ],
+    ['asks for an answer', (_req, res) => ends.push(() => res.headersSent || res.end())],
   ])('keeps its permit until a callback %s, after connect-timeout', async (_how, handler) => {
     const intake = createIntake({ concurrency: 1 });
     const app = framework().use(timeout, forExpress({ intake })).post('/webhooks', handler);
