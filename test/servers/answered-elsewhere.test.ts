@@ -122,6 +122,11 @@ describe.each([
   it.each<[string, RequestHandler]>([
     ['ends its response', (_req, res) => ends.push(() => res.end())],
     ['sends an answer', (_req, res) => ends.push(() => res.json({}))],
+    [
+      'asks whether there was a timeout',
+      (req, res) => ends.push(() => ('timedout' in req && req.timedout === true) || res.end()),
+    ],
+    ['asks for an answer', (_req, res) => ends.push(() => res.headersSent || res.end())],
   ])('keeps its permit until a callback %s, after connect-timeout', async (_how, handler) => {
     const intake = createIntake({ concurrency: 1 });
     const app = framework().use(timeout, forExpress({ intake })).post('/webhooks', handler);
@@ -137,6 +142,38 @@ describe.each([
       'WBP_ANSWERED',
       expect.stringContaining('Mount timeouts after the middleware'),
     ]);
+  });
+
+  it.each<[string, RequestHandler]>([
+    [
+      'awaits',
+      async (_req, _res, next) => {
+        await setImmediate();
+        next();
+      },
+    ],
+    [
+      'calls the next one',
+      // eslint-disable-next-line @typescript-eslint/require-await -- the subject
+      async (_req, _res, next) => {
+        next();
+      },
+    ],
+  ])('keeps its permit for a callback behind an async middleware that %s', async (_how, middleware) => {
+    const intake = createIntake({ concurrency: 1 });
+    const app = framework().use(timeout, forExpress({ intake }), middleware, (_req, res) => {
+      ends.push(() => res.end());
+    });
+    const send = await serve(app);
+    const answer = send();
+    await until(() => ends.length === 1);
+    timeouts[0]?.();
+    expect(await answer).toBe(503);
+    void send();
+    await until(() => intake.snapshot().totals.admitted === 2);
+    expect(intake.snapshot().totals.started).toBe(1);
+    ends[0]?.();
+    await until(() => ends.length === 2);
   });
 
   it('frees its worker when its handler has settled before the timeout, without an answer', async () => {

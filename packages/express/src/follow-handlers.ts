@@ -1,5 +1,5 @@
 import { Handling } from '@webhook-backpressure/core/middleware';
-import type { Application, Request, RequestHandler } from 'express';
+import type { Application, RequestHandler } from 'express';
 
 /** What Express 4 and 5 have in common inside. */
 interface Stack {
@@ -16,33 +16,48 @@ interface Layer {
  * and its routers have now. Otherwise a handler whose delivery a timeout has answered would run beyond the limit.
  */
 export function followHandlers(app: Application | undefined): void {
-  // A router works without an app too. In Express 4, `router` throws.
-  const router = (app?._router ?? app?.router) as Stack | undefined;
-  followAll(router?.stack);
+  // A router works without an app too.
+  if (app === undefined || followedApps.has(app)) return;
+  followedApps.add(app);
+  // In Express 4, `router` throws.
+  const router = (app._router ?? app.router) as Stack | undefined;
+  followAll(new Set(), router?.stack);
 }
 
-function followAll(stack: readonly Layer[] = []): void {
+const followedApps = new WeakSet<Application>();
+
+function followAll(seen: Set<readonly Layer[]>, stack: readonly Layer[] = []): void {
+  // A router may be mounted in itself, for paths of any depth.
+  if (seen.has(stack)) return;
+  seen.add(stack);
   for (const layer of stack) {
-    if (layer.route !== undefined) followAll(layer.route.stack);
-    else if (layer.handle.stack !== undefined) followAll(layer.handle.stack);
+    if (layer.route !== undefined) followAll(seen, layer.route.stack);
+    else if (layer.handle.stack !== undefined) followAll(seen, layer.handle.stack);
     // Express tells handlers of errors by their four parameters.
     else if (layer.handle.length < 4) layer.handle = following(layer.handle);
   }
 }
 
 const wrapped = new WeakSet<RequestHandler>();
+let calls = 0;
 
 function following(handle: RequestHandler): RequestHandler {
   if (wrapped.has(handle)) return handle;
   const followed: RequestHandler = function (this: unknown, req, res, next) {
+    calls += 1;
+    const call = calls;
     const returned: unknown = handle.call(this, req, res, next);
-    return returned instanceof Promise ? hold(req, returned) : returned;
+    const promise = returned instanceof Promise ? (returned as Promise<unknown>) : undefined;
+    // Whether it has not called the next one: an async middleware before a handler does not tell when that ends.
+    const isLast = call === calls;
+    if (promise === undefined && !isLast) return returned;
+    const handling = req.backpressure;
+    if (!(handling instanceof Handling)) return returned;
+    if (isLast) handling.isHeld = promise !== undefined;
+    return promise === undefined ? returned : handling.hold(promise);
   };
+  // Lists of routes show names, and some programs keep data in properties of handlers.
+  Object.defineProperties(followed, Object.getOwnPropertyDescriptors(handle));
   wrapped.add(followed);
   return followed;
-}
-
-function hold(req: Request, returned: Promise<unknown>): unknown {
-  const handling = req.backpressure;
-  return handling instanceof Handling ? handling.hold(returned) : returned;
 }

@@ -45,7 +45,6 @@ export function webhookBackpressure(
   const control = createAdmissionControl<Request, [Request, Response, NextFunction]>(options, nodeReader);
   const admission = new RequestAdmission(control);
   const handler = readableErrors(options.onRefused);
-  let isFollowing = false;
 
   const settle = (verdict: Verdict, req: Request, res: Response, next: NextFunction): unknown => {
     if (verdict === null) return undefined;
@@ -53,8 +52,7 @@ export function webhookBackpressure(
       req.backpressure = verdict;
       setHeaders(res, control.fields());
       // Not before the first delivery: only then all routes are there.
-      if (!isFollowing) followHandlers(req.app as Request['app'] | undefined);
-      isFollowing = true;
+      followHandlers(req.app as Request['app'] | undefined);
       next();
       return undefined;
     }

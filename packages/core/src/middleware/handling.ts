@@ -91,9 +91,13 @@ export class Handling implements BackpressureInfo {
     return this.#permit === undefined && this.#held !== 0;
   }
 
-  /** Whether the handler, or something before it, returned a promise: see {@link hold}. */
+  /** Whether the handler that was called last returned a promise: see {@link hold}. */
   get isHeld(): boolean {
     return this.#isHeld;
+  }
+
+  set isHeld(isHeld: boolean) {
+    this.#isHeld = isHeld;
   }
 
   /** Whether the handler has ended, and with it the response and the promises of `waitUntil`. */
@@ -185,7 +189,6 @@ export class Handling implements BackpressureInfo {
    * @returns a promise that settles alike, for the framework: what nobody handles is still reported as unhandled.
    */
   async hold(returned: PromiseLike<unknown>): Promise<unknown> {
-    this.#isHeld = true;
     if (this.#held === 0) return returned;
     this.#held += PROMISE;
     try {

@@ -69,7 +69,7 @@ export class Responses {
       if (isCutOff(socket, req, res)) handling.cutOff();
       else handling.endResponse(statusOf(res) >= 500 ? 'failure' : 'success');
       const isFinished = finishedOf(res);
-      if (isFinished && (isQueued || isTimedOut(req))) this.#answeredElsewhere(handling, res, isQueued);
+      if (isFinished && (isQueued || isTimedOut(req))) this.#answeredElsewhere(handling, req, res, isQueued);
       else if (isFinished && !handling.isFollowed) handling.endHandler();
       // A handler that destroys its response has ended: the promise of Koa 3 never settles then.
       else if (isDestroyed(res)) handling.endHandler();
@@ -78,7 +78,12 @@ export class Responses {
   }
 
   /** A timeout has answered. A handler that has not started never will, and one that returns no promise may answer too. */
-  #answeredElsewhere(handling: Handling, res: ServerResponse, wasQueued: boolean): void {
+  #answeredElsewhere(
+    handling: Handling,
+    req: IncomingMessage,
+    res: ServerResponse,
+    wasQueued: boolean,
+  ): void {
     this.#onAnswered();
     if (handling.isFollowed) return;
     if (wasQueued || handling.isHeld) {
@@ -93,6 +98,9 @@ export class Responses {
         return call(...given);
       };
     }
+    // Others ask whether it is too late, as the README of connect-timeout shows, and stop.
+    endWhenRead(handling, req, 'timedout');
+    endWhenRead(handling, res, 'headersSent');
   }
 
   /** The sender has gone, and the handler has not ended its response yet. */
@@ -132,6 +140,15 @@ export class Responses {
       if (res.writableLength > 0) res.destroy();
     });
   }
+}
+
+/** By then both are true. Timeouts of several levels set `timedout` again. */
+function endWhenRead(handling: Handling, message: IncomingMessage | ServerResponse, name: string): void {
+  const get = (): boolean => {
+    handling.endHandler();
+    return true;
+  };
+  Object.defineProperty(message, name, { configurable: true, get, set: () => undefined });
 }
 
 /** Whether `destroy` was called: before that, `errored` is null in HTTP/1, and then the error or undefined. */
