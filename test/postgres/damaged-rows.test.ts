@@ -57,4 +57,20 @@ describe.skipIf(isSkipped)('rows that another program has changed', () => {
     expect(await store.stats()).toMatchObject({ depth: 0, inFlight: 0, deadLetters: 1 });
     expect(events).toMatchObject([{ type: 'warning', code: 'WBP_POSTGRES_UNREADABLE' }]);
   });
+
+  it('are not called dead letters when their ids were changed too', async () => {
+    const store = await opened(bed);
+    const messages: string[] = [];
+    store.watch?.((event) => {
+      if (event.type === 'warning') messages.push(event.message);
+    });
+    await put(store, [delivery('a'), delivery('b'), delivery('c')]);
+    await bed.pool.query(`UPDATE ${bed.schema}.contents SET facts = '' WHERE id <> 'a'`);
+    await bed.pool.query(`UPDATE ${bed.schema}.contents SET id = 'other' WHERE id = 'c'`);
+    expect(await claim(store, 9)).toMatchObject([{ id: 'a' }]);
+    expect(await store.stats()).toMatchObject({ inFlight: 2, deadLetters: 1 });
+    expect(messages).toEqual([
+      expect.stringMatching(/cannot be read: 2, of which 1 are dead letters now\.$/),
+    ]);
+  });
 });

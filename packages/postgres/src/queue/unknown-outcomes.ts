@@ -64,8 +64,9 @@ export class UnknownOutcomes {
     const damaged = rows.filter((row) => !isIntact(row));
     if (damaged.length === 0) return rows;
     const { schema, skew } = this.#server;
+    let dead: number;
     try {
-      await this.#server.call('settle_v1', [
+      const { held } = await this.#server.call<{ readonly held: readonly boolean[] }>('settle_v1', [
         this.#owner,
         skew.toServer(nowMs),
         damaged.map((row) => idHash(factsOf(row))),
@@ -75,6 +76,8 @@ export class UnknownOutcomes {
         damaged.map(() => encodeText(WHY)),
         damaged.map(() => false),
       ]);
+      // Not those whose key or id was changed too, by which a settlement finds its delivery.
+      dead = held.filter(Boolean).length;
     } catch (error) {
       this.#sweep(leaseMs);
       throw error;
@@ -82,7 +85,7 @@ export class UnknownOutcomes {
     this.#server.report({
       type: 'warning',
       code: 'WBP_POSTGRES_UNREADABLE',
-      message: `${String(damaged.length)} deliveries of the schema ${schema} cannot be read: another program has changed their rows. They are dead letters now.`,
+      message: `Another program has changed rows of the schema ${schema}, which cannot be read: ${String(damaged.length)}, of which ${String(dead)} are dead letters now.`,
     });
     return rows.filter(isIntact);
   }
