@@ -160,3 +160,12 @@ describe('the end of an endpoint', () => {
     expect(endMs).toBeLessThan(200_000);
   });
 });
+
+it('probes again after an older request was refused during a probe', () => {
+  const health = breaker();
+  for (let start = 0; start < 5; start++) health.failed(start, 0, 100 + start);
+  health.started();
+  health.refused(50, 0, 4500);
+  health.refused(4000, 0, 5000);
+  expect(health.probeAtMs).toBeLessThan(60_000);
+});

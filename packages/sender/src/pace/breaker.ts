@@ -79,9 +79,10 @@ export class Breaker {
   /**
    * It answered 5xx with a Retry-After: overloaded, or down behind a proxy that names a time. The requests that were in
    * flight together are refused for the same reason, so they are one failure.
+   * A probe always counts, or no other would follow it.
    */
   refused(startedAtMs: number, ageMs: number, nowMs: number): void {
-    if (startedAtMs <= this.#refusedAtMs) return;
+    if (startedAtMs <= this.#refusedAtMs && !this.#isProbe(startedAtMs)) return;
     this.#refusedAtMs = nowMs;
     this.failed(startedAtMs, ageMs, nowMs);
   }
