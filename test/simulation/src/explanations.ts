@@ -33,6 +33,15 @@ export const EXPLANATIONS: readonly Explanation[] = [
     ],
   },
   {
+    of: { 'slow-20-warm': ['peak of retries (per s)'] },
+    text: [
+      'In the first 7 s of a slower pace, retries are booked at most 15 s ahead, because most slowdowns are short: with',
+      'promises of up to 36 s, a burst of 2,000 during which handlers were five times slower for 5 s took 42 s instead of 21.',
+      'This one lasts for 20 s, so those retries meet a queue that is still full, and 10 more per second are seen at the worst seed',
+      'than the bound allows. With 6 s the bound is met, and the short slowdown takes 42 s.',
+    ],
+  },
+  {
     of: {
       'drain-rate-idle-exponential': ['error 2 s after saturation began', LARGEST_ERROR, HINDSIGHT],
       'drain-rate-light-exponential': ['error 2 s after saturation began', LARGEST_ERROR, HINDSIGHT],

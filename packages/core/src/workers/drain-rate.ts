@@ -6,8 +6,8 @@ const STALLED_MS = 10_000;
 const SETTLING_MS = 10_000;
 /** Four to five standard deviations of the quick average, for random handling times: a new pace, and not chance. */
 const NEW_PACE = 1.35;
-/** A slower pace may be a short slowdown: its age counts as at most 1.25 s until it has lasted for 6 s. */
-const SLOWDOWN_S = 6;
+/** A slower pace may be a short slowdown: its age counts as at most 1.25 s until it has lasted for 7 s. */
+const SLOWDOWN_S = 7;
 const SLOWDOWN_AGE_S = 1.25;
 /** The least weight of a handling time in which the process was late: enough to know a rate until another one says more. */
 const MIN_WEIGHT = 0.05;
