@@ -80,6 +80,14 @@ describe('a fetch of the user', () => {
     });
   });
 
+  it('that rejects with an error of OpenSSL has failed for its reason, in one line', async () => {
+    const message = '80BC:error:0A000460:SSL routines:ssl3_read_bytes:tlsv1 alert:rec_layer_s3.c:1601:\n';
+    const error = Object.assign(new Error(message), { code: 'ERR_SSL_ALERT', reason: 'tlsv1 alert' });
+    await expect(send(() => Promise.reject(error))).rejects.toMatchObject({
+      message: 'The connection failed: ERR_SSL_ALERT, tlsv1 alert',
+    });
+  });
+
   it.each([undefined, null, 'broken', 7, {}])('that rejects with %j has failed', async (reason) => {
     // eslint-disable-next-line @typescript-eslint/prefer-promise-reject-errors -- what is tested
     await expect(send(() => Promise.reject(reason))).rejects.toMatchObject({ kind: 'connection' });

@@ -73,10 +73,12 @@ function requestFailureOf(thrown: unknown): RequestFailure {
   if (thrown instanceof RequestFailure) return thrown;
   const error = rootOf(thrown);
   if (error instanceof ForbiddenAddress) return new RequestFailure('address', error.message);
-  const given = (error as { code?: unknown }).code;
+  const { code: given, reason } = error as { code?: unknown; reason?: unknown };
   const code = typeof given === 'string' ? given : '';
   const kind: RequestFailureKind = INVALID.test(code || error.name) ? 'invalid' : 'connection';
-  const message = error.message.slice(0, 300);
+  // OpenSSL's message also contains the number of the thread, its source file and a line break.
+  const isOpenSsl = code.startsWith('ERR_SSL_') && typeof reason === 'string';
+  const message = (isOpenSsl ? reason : error.message).slice(0, 300);
   const start = kind === 'invalid' ? 'The answer is no valid HTTP' : 'The connection failed';
   return new RequestFailure(
     kind,
