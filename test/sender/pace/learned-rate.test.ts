@@ -44,6 +44,14 @@ describe('the learned rate', () => {
     },
   );
 
+  it('uses a receiver of one request per second, also when that is the set rate', () => {
+    for (const times of TIMES_SET) {
+      const run = sendTo(bucket(1, 1), { setPerSecond: times, forMs: 2 * FIVE_MINUTES });
+      expect(run.goodput).toBeGreaterThan(0.9);
+      expect(run.attemptsPerEvent).toBeLessThan(1.1);
+    }
+  });
+
   it('uses a bucket that five senders share', () => {
     for (const times of TIMES_SET) {
       const run = sendTo(bucket(100, 20), { setPerSecond: 100 * times, senders: 5, forMs: FIVE_MINUTES });

@@ -1,7 +1,7 @@
 import type { BucketLimit } from '@webhook-backpressure/fleet';
 import { perSecondOf } from '../options/rates.ts';
 
-/** No refusal lowers a rate below one request per second. */
+/** No refusal lowers a goal below one request per second, or below the set rate if that is lower. */
 const MIN_PER_SECOND = 1;
 /** A learned limit saves as many tokens as arrive in this time: a receiver without a burst refuses more. */
 const BURST_MS = 5;
@@ -154,7 +154,7 @@ export class LearnedRate {
     const beyond = (wayS - this.#searchS) / this.#leastSearchS;
     if (beyond >= 0) return Math.min(most, goal * 2 ** (beyond * beyond));
     const nearer = (1 - wayS / this.#searchS) ** 3;
-    return Math.min(most, Math.max(this.#least, goal * (1 - (1 - FROM) * nearer)));
+    return Math.min(most, goal * (1 - (1 - FROM) * nearer));
   }
 
   /** The rate of the last starts: less than the present one if there was nothing to send, or no room in flight. */
