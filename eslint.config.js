@@ -56,7 +56,7 @@ export default defineConfig(
     rules: { 'max-lines': ['error', 300] },
   },
   {
-    // A rejection that nobody handles ends the process: `inBackground` of packages/base handles it.
+    // An unhandled rejection ends the process: `inBackground` of packages/base handles it.
     files: ['packages/*/src/**'],
     rules: {
       '@typescript-eslint/no-floating-promises': [

@@ -21,7 +21,7 @@ const ACCEPTED_AND_ENDED = Buffer.concat([
   message('E', Buffer.from('SFATAL\0C57P01\0Mterminating connection due to administrator command\0\0')),
 ]);
 
-// An error that nobody listens to would be uncaught, and fail these tests.
+// An error without a listener would be uncaught, and fail these tests.
 describe('a connection that PostgreSQL ends in the packet that establishes it', () => {
   let server: Server;
   let connectionString: string;

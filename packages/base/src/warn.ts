@@ -16,8 +16,8 @@ export function showWarning(code: string, message: string): void {
 }
 
 /**
- * Lets a promise go on that nobody awaits. What it waits for handles its failures, so a rejection is a bug of this library:
- * a warning, because a rejection that nobody handles ends the process.
+ * Lets a promise go on that no code awaits. What it waits for handles its failures, so a rejection is a bug of this library:
+ * a warning, because an unhandled rejection ends the process.
  */
 export function inBackground(promise: PromiseLike<unknown>): void {
   promise.then(undefined, (error: unknown) => {

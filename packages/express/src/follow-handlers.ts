@@ -12,7 +12,7 @@ interface Layer {
 }
 
 /**
- * Holds permits until the promises of handlers settle. Express shows them to nobody, so each handler is wrapped that an app
+ * Holds permits until the promises of handlers settle. Express does not expose them, so each handler is wrapped that an app
  * and its routers have now. Otherwise a handler whose delivery a timeout has answered would run beyond the limit.
  */
 export function followHandlers(app: Application | undefined): void {

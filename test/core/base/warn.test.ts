@@ -9,7 +9,7 @@ afterEach(() => {
 });
 
 it.each(thrownValues)(
-  'a promise that nobody awaits is reported when it rejects with %s',
+  'a promise that no code awaits is reported when it rejects with %s',
   async (_name, value) => {
     const warn = vi.spyOn(process, 'emitWarning').mockReturnValue();
     // eslint-disable-next-line @typescript-eslint/prefer-promise-reject-errors -- of any kind

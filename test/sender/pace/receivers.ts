@@ -100,7 +100,7 @@ const NETWORK_MS = 2;
 const REFUSAL_MS = 1;
 const MAX_IN_FLIGHT = 500;
 
-/** Sends to a receiver on a clock of its own, each sender by its own pace and bucket. */
+/** Sends to a receiver on its own clock, each sender by its own pace and bucket. */
 export function sendTo(receiver: LimitedReceiver, load: Load, seed = 1): Run {
   const { setPerSecond, forMs, serviceMs = 50, senders = 1, offered } = load;
   const random = seeded(seed);

@@ -186,7 +186,7 @@ export class Handling implements BackpressureInfo {
    * Holds the permit until a promise of a handler settles, also after the response. Unlike `follow`, its end is not the
    * end of the handler, which may answer from a callback.
    *
-   * @returns a promise that settles alike, for the framework: what nobody handles is still reported as unhandled.
+   * @returns a promise that settles alike, for the framework: an unhandled rejection is still reported as such.
    */
   async hold(returned: PromiseLike<unknown>): Promise<unknown> {
     if (this.#held === 0) return returned;

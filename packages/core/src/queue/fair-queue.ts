@@ -42,7 +42,7 @@ export class Line<T> implements Turning<Line<T>> {
  * deliveries take ({@link KeyLoads}), so that a key with slow handlers gets as much worker time as the others, and not as
  * many starts. With handlers of similar speed the keys alternate.
  *
- * Whoever forges headers can claim to be many senders that never retry. So the keys with such deliveries together get at
+ * A forger of headers can claim to be many senders that never retry. So the keys with such deliveries together get at
  * most half of the turns while other keys have queued deliveries: a turn costs them as much more as they are more.
  *
  * Every operation but `limit` is O(1), also in the number of keys, including removal from the middle: the links are in the

@@ -1,4 +1,4 @@
-/** While more than this part of all places is free, nobody is limited. */
+/** While more than this part of all places is free, no endpoint is limited. */
 const KEPT = 0.1;
 
 /**

@@ -101,7 +101,9 @@ export class InFlightCap {
     this.value = Math.min(this.value, FIRST_CAP);
     this.#trialAfterMs = FIRST_TRIAL_AFTER_MS;
     this.#hasShared = false;
-    this.#restart(nowMs);
+    this.#cut = undefined;
+    this.#uselessCuts = 0;
+    this.#awaitNews(this.#times.recentMs, nowMs);
   }
 
   /** Learns how long a request took. */
@@ -178,12 +180,6 @@ export class InFlightCap {
     this.#times.replaceLeast(ms, nowMs);
     this.value = Math.max(this.value, Math.min(this.#max, this.#restoreTo));
     this.#uselessCuts = 0;
-  }
-
-  #restart(nowMs: number): void {
-    this.#cut = undefined;
-    this.#uselessCuts = 0;
-    this.#awaitNews(this.#times.recentMs, nowMs);
   }
 
   /**

@@ -37,7 +37,7 @@ const LEAST_UP = 0.35;
  * then the receiver may have changed.
  *
  * A refusal moves the goal. The deliveries accepted since the last refusal, its pause included, divided by that time are
- * no more than the receiver allows: its bucket was empty at both ends. What was sent at last is more than it allows. The new
+ * no more than the receiver allows: its bucket was empty at both ends. The rate of the last requests is more than it allows. The new
  * goal lies between them. Each refusal that confirms the goal lets the next search wait longer and move less, so that pauses
  * take about a twentieth of the time at most; a refusal soon after a pause begins anew.
  *
