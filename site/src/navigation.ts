@@ -115,7 +115,7 @@ export const groups: readonly Group[] = [
     entries: [
       doc('architecture', 'Architecture'),
       doc('comparison', 'Comparison'),
-      doc('sender-lab', 'Sender lab'),
+      { text: 'Sender lab', source: 'test/simulation/reports/senders.md' },
       { text: 'Simulator', source: 'test/simulation/README.md' },
       { text: 'Benchmarks', source: 'bench/report.md' },
       { text: 'A burst on PostgreSQL', source: 'bench/story/report.md' },
