@@ -99,6 +99,8 @@ export const groups: readonly Group[] = [
       doc('senders', 'Senders'),
       doc('errors', 'Errors'),
       doc('operations', 'Operations'),
+      doc('alarms', 'Alarms and alerts'),
+      doc('events', 'Snapshots and events'),
       doc('metrics', 'Metrics'),
       doc('dashboard', 'Dashboard'),
       doc('limits', 'Limits'),
