@@ -69,6 +69,7 @@ export const groups: readonly Group[] = [
     text: 'Start',
     entries: [
       { text: 'Get started', source: 'README.md' },
+      { text: 'All pages', source: 'docs/README.md' },
       doc('concepts', 'Concepts'),
       doc('frameworks', 'Frameworks'),
       doc('web', 'Web APIs on each host'),
