@@ -15,6 +15,7 @@ const ROUTES: readonly (readonly [RegExp, string])[] = [
   [/^site\/index\.md$/, 'index.md'],
   [/^README\.md$/, 'start.md'],
   [/^SECURITY\.md$/, 'security.md'],
+  [/^docs\/README\.md$/, 'docs.md'],
   [/^docs\/(.+\.md)$/, '$1'],
   [/^packages\/([^/]+)\/README\.md$/, 'packages/$1.md'],
   [/^examples\/README\.md$/, 'examples.md'],

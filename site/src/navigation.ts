@@ -69,6 +69,7 @@ export const groups: readonly Group[] = [
     text: 'Start',
     entries: [
       { text: 'Get started', source: 'README.md' },
+      { text: 'All pages', source: 'docs/README.md' },
       doc('concepts', 'Concepts'),
       doc('frameworks', 'Frameworks'),
       doc('web', 'Web APIs on each host'),
@@ -99,6 +100,8 @@ export const groups: readonly Group[] = [
       doc('senders', 'Senders'),
       doc('errors', 'Errors'),
       doc('operations', 'Operations'),
+      doc('alarms', 'Alarms and alerts'),
+      doc('events', 'Snapshots and events'),
       doc('metrics', 'Metrics'),
       doc('dashboard', 'Dashboard'),
       doc('limits', 'Limits'),
@@ -115,7 +118,7 @@ export const groups: readonly Group[] = [
     entries: [
       doc('architecture', 'Architecture'),
       doc('comparison', 'Comparison'),
-      doc('sender-lab', 'Sender lab'),
+      { text: 'Sender lab', source: 'test/simulation/reports/senders.md' },
       { text: 'Simulator', source: 'test/simulation/README.md' },
       { text: 'Benchmarks', source: 'bench/report.md' },
       { text: 'A burst on PostgreSQL', source: 'bench/story/report.md' },

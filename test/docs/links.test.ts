@@ -54,8 +54,11 @@ describe.each(pages)('$path', ({ path, source, tokens }) => {
   });
 });
 
-it('leads from the README to every page in docs', () => {
-  const linked = new Set(tokensOf('link', page('README.md').tokens).map(({ href }) => href.split('#')[0]));
+it('leads from the README, or from the list of all pages that it links to, to every page in docs', () => {
+  const linksOf = (path: string): string[] =>
+    tokensOf('link', page(path).tokens).map(({ href }) => join(dirname(path), href.split('#')[0] ?? ''));
+  expect(linksOf('README.md')).toContain('docs/README.md');
+  const linked = new Set([...linksOf('README.md'), ...linksOf('docs/README.md')]);
   const inDocs = pages.map(({ path }) => path).filter((path) => path.startsWith('docs/'));
   expect(inDocs.length).toBeGreaterThan(0);
   expect(inDocs.filter((path) => !linked.has(path))).toEqual([]);

@@ -9,10 +9,11 @@ import {
 import { ALARM_RULES, ENDPOINT_ALARM_RULES } from '../../packages/observe/src/alarms/alarm-rules.ts';
 import { helpOf } from '../../packages/observe/src/alarms/alarm.ts';
 import { resolvePressureOptions } from '../../packages/node/src/pressure.ts';
-import { anchorsOf, codeIn, isHeading, page, rowsOf, sectionOf } from './pages.ts';
+import { anchorsOf, codeIn, isHeading, page, rowsOf, sectionOf, type Page } from './pages.ts';
 import { entryFile, literalsOf, programOf, typeIn } from './typescript.ts';
 
-const operations = page('docs/operations.md');
+const alarmsPage = page('docs/alarms.md');
+const eventsPage = page('docs/events.md');
 const snapshot = createIntake().snapshot();
 const alarmRules = [...ALARM_RULES, ...ENDPOINT_ALARM_RULES];
 let program: ts.Program;
@@ -22,24 +23,26 @@ beforeAll(() => {
 }, 120_000);
 
 /** The names in the first column of a table, and the cells of its row. */
-function table(heading: string, first: string): Map<string, Record<string, string>> {
-  const rows = rowsOf(sectionOf(operations, heading), first);
+function table(from: Page, heading: string, first: string): Map<string, Record<string, string>> {
+  const rows = rowsOf(sectionOf(from, heading), first);
   return new Map(rows.flatMap((row) => codeIn(row[first]).map((name) => [name, row] as const)));
 }
 
-describe('docs/operations.md', () => {
+describe('docs/operations.md, docs/alarms.md and docs/events.md', () => {
   it('explains every field of a snapshot', () => {
-    expect([...table('Snapshot', 'Field').keys()].sort()).toEqual(Object.keys(snapshot).sort());
+    expect([...table(eventsPage, 'Snapshot', 'Field').keys()].sort()).toEqual(Object.keys(snapshot).sort());
   });
 
   it('names every state', () => {
     const states = literalsOf(typeIn(program, entryFile('core'), 'IntakeState'));
     expect(states).toContain('accepting');
-    expect(codeIn(table('Snapshot', 'Field').get('state')?.['Meaning']).sort()).toEqual(states.sort());
+    expect(codeIn(table(eventsPage, 'Snapshot', 'Field').get('state')?.['Meaning']).sort()).toEqual(
+      states.sort(),
+    );
   });
 
   it('explains every total, and every cause of a withdrawal', () => {
-    const totals = table('Snapshot', 'Total');
+    const totals = table(eventsPage, 'Snapshot', 'Total');
     expect([...totals.keys()].sort()).toEqual(Object.keys(snapshot.totals).sort());
     expect(codeIn(totals.get('withdrawn')?.['Counts'])).toEqual(
       expect.arrayContaining(Object.keys(snapshot.totals.withdrawn)),
@@ -49,15 +52,15 @@ describe('docs/operations.md', () => {
   it('has a heading for each alarm, with what to do, where the alarm links to', () => {
     const codes = literalsOf(typeIn(program, entryFile('core'), 'AlarmCode'));
     expect(codes).toHaveLength(12);
-    const alarms = sectionOf(operations, 'Alarms').filter(isHeading);
+    const alarms = sectionOf(alarmsPage, 'Alarms').filter(isHeading);
     expect(alarms.map(({ text }) => text).filter((text) => text.startsWith('WBP_'))).toEqual(
       alarmRules.map(({ code }) => code),
     );
     expect(alarmRules.map(({ code }) => code).sort()).toEqual(codes.sort());
     for (const { code } of alarmRules) {
-      expect(anchorsOf(operations)).toContain(new URL(helpOf(code)).hash.slice(1));
-      expect(new URL(helpOf(code)).pathname).toMatch(/\/docs\/operations\.md$/);
-      const whatToDo = sectionOf(operations, code).filter(({ type }) => type === 'list');
+      expect(anchorsOf(alarmsPage)).toContain(new URL(helpOf(code)).hash.slice(1));
+      expect(new URL(helpOf(code)).pathname).toMatch(/\/docs\/alarms\.md$/);
+      const whatToDo = sectionOf(alarmsPage, code).filter(({ type }) => type === 'list');
       expect(whatToDo, code).toHaveLength(1);
     }
   });
@@ -66,7 +69,7 @@ describe('docs/operations.md', () => {
     ['Option', INBOX_ALARM_DEFAULTS],
     ['Option of a sender', OUTBOX_ALARM_DEFAULTS],
   ])('says the default of every threshold of an alarm, and which alarm it raises: %s', (first, defaults) => {
-    const options = table('Alarms', first);
+    const options = table(alarmsPage, 'Alarms', first);
     expect([...options].map(([name, row]) => [name, row['Default']])).toEqual(
       Object.entries(defaults).map(([name, value]) => [name, `\`${String(value)}\``]),
     );
@@ -77,7 +80,7 @@ describe('docs/operations.md', () => {
 
   it.each(
     ['Option', 'Option of a sender'].flatMap((first) =>
-      [...table('Alarms', first)].flatMap(([name, row]) => {
+      [...table(alarmsPage, 'Alarms', first)].flatMap(([name, row]) => {
         const [, from = '', to = ''] = /([\d,]+) to ([\d,]+)/.exec(row['Unit, range'] ?? '') ?? [];
         return from === '' ? [] : [{ first, name, from: numberIn(from), to: numberIn(to) }];
       }),
@@ -99,7 +102,7 @@ describe('docs/operations.md', () => {
         const isPercentiles = checker.getTypeOfSymbol(figure).getProperty('p50') !== undefined;
         return isPercentiles ? `${figure.name}.p50` : figure.name;
       });
-    const said = [...table('Windows', 'Figure').keys()].filter((name) => name !== '.p99');
+    const said = [...table(eventsPage, 'Windows', 'Figure').keys()].filter((name) => name !== '.p99');
     expect(said.sort()).toEqual(figures.sort());
   });
 
@@ -108,7 +111,10 @@ describe('docs/operations.md', () => {
       name,
       `\`${String(value)}\``,
     ]);
-    const said = [...table('Process overload', 'Option')].map(([name, row]) => [name, row['Default']]);
+    const said = [...table(page('docs/operations.md'), 'Process overload', 'Option')].map(([name, row]) => [
+      name,
+      row['Default'],
+    ]);
     expect(said).toEqual(defaults);
   });
 
@@ -122,7 +128,7 @@ describe('docs/operations.md', () => {
       const carried = fields.filter((name) => name !== 'type' && name !== 'at').sort();
       return names.map((name) => [name, carried]);
     });
-    const listed = [...table('Events', '`type`')].map(([name, row]) => [
+    const listed = [...table(eventsPage, 'Events', '`type`')].map(([name, row]) => [
       name,
       codeIn(row['Also carries']).sort(),
     ]);

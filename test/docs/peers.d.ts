@@ -21,3 +21,8 @@ declare module '*/lib/webhooks' {
     readonly page: import('@webhook-backpressure/dashboard').Dashboard;
   };
 }
+
+declare module '*/lib/stripe-inbox' {
+  export const stripeInbox: (request: Request) => Promise<Response>;
+}
+declare module '*/lib/worker' {}

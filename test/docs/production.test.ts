@@ -93,6 +93,13 @@ describe('the times of docs/production.md', () => {
       expect(valueIn(app, name), name).toBe(seconds(row) * 1000);
   });
 
+  it('are those of the section on SIGTERM', () => {
+    const section = sectionOf(production, 'SIGTERM during a burst');
+    const text = section.map(({ raw }) => raw).join('');
+    for (const name of ['drainDelayMs', 'timeoutMs'])
+      expect(text).toContain(`${String(seconds(`\`${name}\``))} s`);
+  });
+
   it('are those of nginx', () => {
     const nginx = block('nginx', 'upstream');
     expect(valueIn(nginx, 'proxy_read_timeout')).toBe(seconds("the proxy's read timeout"));

@@ -20,7 +20,7 @@ interface Panel {
   readonly targets?: readonly { readonly expr: string; readonly legendFormat: string }[];
 }
 
-const operations = page('docs/operations.md');
+const alarms = page('docs/alarms.md');
 const folder = join(root, 'packages/prometheus');
 const alerts = parseYaml(readFileSync(join(folder, 'alerts.yaml'), 'utf8')) as {
   groups: readonly { readonly rules: readonly Rule[] }[];
@@ -168,15 +168,13 @@ describe('the alert rules', () => {
       const covered = rules.flatMap(({ labels }) => labels.code ?? []);
       expect([...new Set(covered)].sort()).toEqual([...codes].sort());
       for (const { labels, annotations } of rules.filter((rule) => rule.labels.code !== undefined)) {
-        expect(annotations.runbook_url).toMatch(
-          new RegExp(`docs/operations\\.md#${labels.code ?? ''}$`, 'i'),
-        );
+        expect(annotations.runbook_url).toMatch(new RegExp(`docs/alarms\\.md#${labels.code ?? ''}$`, 'i'));
       }
     });
   });
 
-  it('are those that docs/operations.md lists, with their alarms or expressions', () => {
-    const listed = rowsOf(sectionOf(operations, 'Alert'), 'Alert').flatMap((row) =>
+  it('are those that docs/alarms.md lists, with their alarms or expressions', () => {
+    const listed = rowsOf(sectionOf(alarms, 'Alerts for Prometheus'), 'Alert').flatMap((row) =>
       codeIn(row['Alert']).map((alert) => [alert, codeIn(row['Alarm'] ?? row['Expression'])[0]]),
     );
     // The page leaves out what only matters with the option `keys`.
@@ -189,6 +187,6 @@ describe('the alert rules', () => {
 
   it('lead to headings that exist', () => {
     const anchors = rules.map(({ annotations }) => annotations.runbook_url.split('#')[1]);
-    expect(anchorsOf(operations)).toEqual(expect.arrayContaining(anchors));
+    expect(anchorsOf(alarms)).toEqual(expect.arrayContaining(anchors));
   });
 });

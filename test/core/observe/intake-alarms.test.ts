@@ -52,7 +52,7 @@ describe('the alarm of refused deliveries', () => {
     expect(raised).toMatchObject({ type: 'alarm', code: 'WBP_ALARM_REFUSED', threshold: 0.05, at: 10_000 });
     expect(raised?.value).toBeCloseTo(6 / 101);
     expect(raised?.message).toBe('5.9 % of the 101 deliveries of the last five minutes were refused.');
-    expect(raised?.help).toMatch(/operations\.md#wbp_alarm_refused$/);
+    expect(raised?.help).toMatch(/alarms\.md#wbp_alarm_refused$/);
     receive(bench, 100, 0);
     bench.clock.advance(60_000);
     expect(bench.observation.read().alarms).toMatchObject([

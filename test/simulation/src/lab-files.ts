@@ -5,7 +5,7 @@ import { REPORTS } from './reports.ts';
 /** The figures of the lab. */
 export const LAB_FILE: string = join(REPORTS, 'senders.json');
 /** The page that is rendered from them. */
-export const LAB_PAGE: string = join(REPORTS, '../../../docs/sender-lab.md');
+export const LAB_PAGE: string = join(REPORTS, 'senders.md');
 
 /** Formats the figures as JSON with one line per seed, so that a diff shows the changed runs. */
 export function formatLab(report: LabReport): string {

@@ -34,7 +34,7 @@ const INTRODUCTION = [
   '# Sender lab',
   '',
   'Every known sender, simulated with its own timeout, schedule, treatment of `Retry-After` and rule for disabling an',
-  'endpoint, as its [profile](senders.md) states them. It sends to the real queue or the real inbox, on a simulated clock.',
+  'endpoint, as its [profile](../../../docs/senders.md) states them. It sends to the real queue or the real inbox, on a simulated clock.',
   '`npm run simulate:senders` writes this page, and a test checks it.',
   '',
   '## How to read it',

@@ -1,5 +1,5 @@
 /**
- * The stable codes of alarms, each a heading of docs/operations.md. From `WBP_ALARM_OLDEST_AGE` on, an intake has none of
+ * The stable codes of alarms, each a heading of docs/alarms.md. From `WBP_ALARM_OLDEST_AGE` on, an intake has none of
  * them; the last four exist only for a sender.
  */
 export type AlarmCode =

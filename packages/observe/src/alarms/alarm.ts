@@ -25,7 +25,7 @@ export interface AlarmReading {
   readonly disabled: number;
 }
 
-const PAGE = 'https://github.com/webhook-backpressure/webhook-backpressure/blob/main/docs/operations.md';
+const PAGE = 'https://github.com/webhook-backpressure/webhook-backpressure/blob/main/docs/alarms.md';
 
 export function helpOf(code: AlarmCode): string {
   return `${PAGE}#${code.toLowerCase()}`;

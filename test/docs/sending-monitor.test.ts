@@ -3,7 +3,7 @@ import { beforeAll, describe, expect, it } from 'vitest';
 import { codeIn, page, rowsOf, sectionOf } from './pages.ts';
 import { entryFile, literalsOf, programOf, typeIn } from './typescript.ts';
 
-const senders = sectionOf(page('docs/operations.md'), 'Senders');
+const senders = sectionOf(page('docs/sending.md'), 'Monitor');
 const SENDER = entryFile('observe');
 const EVENTS = entryFile('observe');
 
@@ -12,7 +12,7 @@ function table(first: string): Map<string, Record<string, string>> {
   return new Map(rowsOf(senders, first).flatMap((row) => codeIn(row[first]).map((name) => [name, row])));
 }
 
-describe('docs/operations.md, about senders', () => {
+describe('docs/sending.md, about what a sender reports', () => {
   let program: ts.Program;
   beforeAll(() => {
     program = programOf([SENDER, EVENTS]);
