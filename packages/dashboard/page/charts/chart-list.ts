@@ -96,8 +96,8 @@ export const OUTBOX_CHARTS: readonly ChartOptions[] = [
     span: 6,
     lines: [
       { column: 'accepted', label: 'Events accepted', color: 'grey', look: 'thin' },
-      { column: 'attempts', label: 'Attempts', color: 'blue' },
-      { column: 'delivered', label: 'Delivered', color: 'teal' },
+      { column: 'attempts', label: 'Requests', color: 'blue' },
+      { column: 'delivered', label: 'Events delivered', color: 'teal' },
       { column: 'limited', label: 'Asked to wait', color: 'amber' },
       { column: 'failed', label: 'Failed', color: 'red' },
     ],
