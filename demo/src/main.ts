@@ -4,7 +4,7 @@ import { runFleet, type FleetWatcher } from './fleet-run.ts';
 import { count } from './format.ts';
 import { brokenInboxPromises, inboxProgress, inboxTable } from './inbox-report.ts';
 import { runInbox } from './inbox-run.ts';
-import { optionsFrom } from './options.ts';
+import { type DemoOptions, HELP, optionsFrom, UsageError } from './options.ts';
 import { startPostgres } from './postgres-server.ts';
 import { createProgress } from './progress.ts';
 import { run, type RunResult, type Watcher } from './run.ts';
@@ -38,18 +38,24 @@ const OTHER_DEMOS = `Other demos:
 process.stdout.on('error', () => process.exit(1));
 
 try {
-  const { deliveries, isSizeFixed, isInbox, isFleet, isSender, isWatch, port } = optionsFrom(
-    process.argv.slice(2),
-  );
+  const options = optionsFrom(process.argv.slice(2));
+  if (options === undefined) process.stdout.write(`${HELP}\n`);
+  else await show(options);
+} catch (error) {
+  const isUsage = error instanceof UsageError;
+  const reason = error instanceof Error ? error.message : String(error);
+  process.stderr.write(`${reason}${isUsage ? ' Try --help.' : ''}\n`);
+  process.exitCode ??= isUsage ? 2 : 1;
+} finally {
+  await endChildren();
+}
+
+async function show(options: DemoOptions): Promise<void> {
+  const { deliveries, isSizeFixed, isInbox, isFleet, isSender, isWatch, port } = options;
   if (isWatch) await showPage(port);
   else if (isSender) await showSender(deliveries, isSizeFixed);
   else if (isFleet) await showFleet(deliveries, isSizeFixed);
   else await (isInbox ? showInbox(deliveries) : showMiddleware(deliveries, isSizeFixed));
-} catch (error) {
-  process.stderr.write(`${error instanceof Error ? error.message : String(error)}\n`);
-  process.exitCode ??= 1;
-} finally {
-  await endChildren();
 }
 
 async function showMiddleware(deliveries: number, isSizeFixed: boolean): Promise<void> {

@@ -1,3 +1,4 @@
+import { unknownOption } from '@webhook-backpressure/base';
 import { parseArgs } from 'node:util';
 import { BULK, FLEET, IMPORT } from './setup.ts';
 
@@ -21,31 +22,57 @@ export interface DemoOptions {
   readonly port: number;
 }
 
+/** A wrong command line. Its message is a sentence. */
+export class UsageError extends Error {}
+
+export const HELP = `Shows the packages under a burst of webhooks, with real processes.
+
+Usage: npm run demo -- [options]
+
+  (none)          a bulk import, without the middleware and with it
+  --inbox         acknowledge first: an inbox whose process is killed twice
+  --fleet         receivers, workers and their PostgreSQL, all killed
+  --sender        send to three receivers: fast, limited, hanging
+  --watch         serve the live page under waves of load, until Ctrl-C
+  --port N        with --watch: the port of the page, 0 to 65535 (default 0: a
+                  free one)
+  --deliveries N  how many deliveries, 1 to 20000, with --sender to 50000
+                  (default 2800, 4000 with --fleet, 50000 with --sender)
+  --help          print this text
+
+Exit code: 0 done, 1 failed or a promise was broken, 2 wrong usage; 130, 143 or
+129 after SIGINT, SIGTERM or SIGHUP, and 0 with --watch.`;
+
+const OPTIONS = {
+  deliveries: { type: 'string' },
+  inbox: { type: 'boolean', default: false },
+  fleet: { type: 'boolean', default: false },
+  sender: { type: 'boolean', default: false },
+  watch: { type: 'boolean', default: false },
+  port: { type: 'string' },
+  help: { type: 'boolean', default: false },
+} as const;
+
 /**
- * - `--deliveries`: an integer from 1 to 20,000, with `--sender` to 50,000
- * - `--inbox`: acknowledge first, and be killed in the middle of it
- * - `--fleet`: the same with three receivers and three workers on one PostgreSQL, which is killed too
- * - `--sender`: send to a fast receiver, to one with the middleware, and to one that hangs
- * - `--watch`: keep running, with waves of load; `--port`: with the live page at this port, from 0 to 65,535
+ * Reads the arguments, which {@link HELP} describes. Undefined for `--help`.
+ *
+ * @throws UsageError at the first mistake.
  */
-export function optionsFrom(args: string[]): DemoOptions {
-  const { values } = parseArgs({
+export function optionsFrom(args: string[]): DemoOptions | undefined {
+  const unknown = unknownOption(
     args,
-    options: {
-      deliveries: { type: 'string' },
-      inbox: { type: 'boolean', default: false },
-      fleet: { type: 'boolean', default: false },
-      sender: { type: 'boolean', default: false },
-      watch: { type: 'boolean', default: false },
-      port: { type: 'string' },
-    },
-  });
+    Object.keys(OPTIONS).map((name) => `--${name}`),
+  );
+  if (unknown !== undefined) throw new UsageError(unknown);
+  const values = valuesIn(args);
+  if (values.help) return undefined;
   const { deliveries, inbox, fleet, sender, watch, port } = values;
   if (watch && (inbox || fleet || sender || deliveries !== undefined))
-    throw new Error('--watch cannot be combined with --inbox, --fleet, --sender or --deliveries.');
-  if (inbox && fleet) throw new Error('--inbox cannot be combined with --fleet.');
-  if (sender && (inbox || fleet)) throw new Error('--sender cannot be combined with --inbox or --fleet.');
-  if (!watch && port !== undefined) throw new Error('--port needs --watch.');
+    throw new UsageError('--watch cannot be combined with --inbox, --fleet, --sender or --deliveries.');
+  if (inbox && fleet) throw new UsageError('--inbox cannot be combined with --fleet.');
+  if (sender && (inbox || fleet))
+    throw new UsageError('--sender cannot be combined with --inbox or --fleet.');
+  if (!watch && port !== undefined) throw new UsageError('--port needs --watch.');
   const usual = sender ? BULK.events : fleet ? FLEET.deliveries : IMPORT.deliveries;
   return {
     deliveries: integer('--deliveries', deliveries ?? String(usual), 1, sender ? BULK.events : MOST),
@@ -58,8 +85,17 @@ export function optionsFrom(args: string[]): DemoOptions {
   };
 }
 
+/** @throws UsageError for an option without its value, and for an argument that is no option. */
+function valuesIn(args: string[]): ReturnType<typeof parseArgs<{ options: typeof OPTIONS }>>['values'] {
+  try {
+    return parseArgs({ args, options: OPTIONS }).values;
+  } catch (error) {
+    throw new UsageError(`${(error as Error).message.replace(/(?:\. |\n).*$/s, '')}.`);
+  }
+}
+
 function integer(name: string, given: string, from: number, to: number): number {
   const value = Number(given);
   if (given.trim() !== '' && Number.isInteger(value) && value >= from && value <= to) return value;
-  throw new Error(`${name} must be an integer from ${String(from)} to ${String(to)}, but was ${given}.`);
+  throw new UsageError(`${name} must be an integer from ${String(from)} to ${String(to)}, but was ${given}.`);
 }

@@ -51,7 +51,7 @@ export class LivePage {
   }
 
   get levers(): Locator {
-    return this.page.getByRole('form', { name: 'Levers' });
+    return this.page.getByRole('form', { name: 'Change options' });
   }
 
   /** A part of the page by its heading. */

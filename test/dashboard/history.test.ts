@@ -1,3 +1,4 @@
+import type { Admission, Permit } from '@webhook-backpressure/core';
 import { observe } from '@webhook-backpressure/observe';
 import { describe, expect, it } from 'vitest';
 import { HistoryKeeper, SAMPLES } from '../../packages/dashboard/src/state/history.ts';
@@ -30,6 +31,22 @@ describe('GET state', () => {
     expect(drainRate?.[0]).toBe(null);
     expect(state?.[0]).toBe('accepting');
     expect(new Set(state)).toContain('shedding');
+  });
+
+  it('has a long wait in the 5 s in which it ended, and not in the minute after', async () => {
+    const { page, intake, clock } = watched();
+    const busy = intake.admit() as Admission;
+    const waiting = intake.admit() as Admission;
+    clock.advance(9000);
+    (busy.permit as Permit).release();
+    ((await waiting.permit) as Permit).release();
+    for (let second = 0; second < 120; second += 1) {
+      ((intake.admit() as Admission).permit as Permit).release();
+      clock.advance(1000);
+    }
+    const { waitP50, waitP99 } = (await stateOf(page)).intakes['intake']?.history?.series ?? {};
+    expect(waitP99?.filter((wait) => Number(wait) > 8000)).toHaveLength(5);
+    expect(waitP50?.at(-1)).toBe(0);
   });
 
   it('has as many values in each column', async () => {

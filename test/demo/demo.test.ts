@@ -30,6 +30,19 @@ function start(...args: string[]): Demo {
   return demo;
 }
 
+it.each([
+  ['--help', 0, /^Shows the packages /, /^$/],
+  ['--watc', 2, /^$/, /^Unknown option "--watc"\. Did you mean "--watch"\? .* Try --help\.\n$/],
+])('answers %s without a run', async (option, code, stdout, stderr) => {
+  const started = start(option);
+  const closed = once(started, 'close');
+  const [output, errors] = await Promise.all([text(started.stdout), text(started.stderr)]);
+  expect(output).toMatch(stdout);
+  expect(errors).toMatch(stderr);
+  expect(await closed).toEqual([code, null]);
+  expect(widest(output)).toBeLessThanOrEqual(80);
+});
+
 it('delivers a small import with and without the middleware, and reports it in 80 columns', async () => {
   const started = start('--deliveries', '40');
   const closed = once(started, 'close');
@@ -144,6 +157,8 @@ it('rejects an invalid --deliveries', async () => {
   const started = start('--deliveries', '0');
   const closed = once(started, 'close');
   started.stdout.resume();
-  expect(await text(started.stderr)).toBe('--deliveries must be an integer from 1 to 20000, but was 0.\n');
-  expect(await closed).toEqual([1, null]);
+  expect(await text(started.stderr)).toBe(
+    '--deliveries must be an integer from 1 to 20000, but was 0. Try --help.\n',
+  );
+  expect(await closed).toEqual([2, null]);
 }, 60_000);

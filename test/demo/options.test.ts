@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { optionsFrom } from '../../demo/src/options.ts';
+import { HELP, optionsFrom, UsageError } from '../../demo/src/options.ts';
 
 it.each([
   [['--watch'], { isWatch: true, port: 0 }],
@@ -25,6 +25,16 @@ it.each([
     ['--watch', '--deliveries', '4'],
     '--watch cannot be combined with --inbox, --fleet, --sender or --deliveries.',
   ],
+  [['--watc'], 'Unknown option "--watc". Did you mean "--watch"? Known options: --deliveries, --inbox, '],
+  [['--deliveries'], "Option '--deliveries <value>' argument missing."],
+  [['inbox'], "Unexpected argument 'inbox'."],
 ])('rejects %j', (given, message) => {
+  expect(() => optionsFrom(given)).toThrow(UsageError);
   expect(() => optionsFrom(given)).toThrow(message);
+});
+
+it('prints help that names every option, also beside others', () => {
+  expect(optionsFrom(['--watch', '--help'])).toBeUndefined();
+  for (const name of ['inbox', 'fleet', 'sender', 'watch', 'port N', 'deliveries N', 'help'])
+    expect(HELP).toContain(`\n  --${name} `);
 });

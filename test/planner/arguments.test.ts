@@ -65,6 +65,13 @@ describe('the arguments of the planner', () => {
     });
   });
 
+  it.each(['shopify:0.33,github:0.33,slack:0.33', 'shopify:70,github:90', 'slack:1.0', 'slack,shopify'])(
+    'have shares that add up to 1 within 1 %%, or whole numbers: %s',
+    (senders) => {
+      expect(parse(`--senders ${senders} --service 1s --normal 1/s`)).toMatchObject({ name: 'plan' });
+    },
+  );
+
   it('name a scenario to simulate', () => {
     expect(parse('simulate a.json')).toEqual({ name: 'simulate', file: 'a.json' });
     expect(parse('simulate -')).toEqual({ name: 'simulate', file: '-' });
@@ -142,6 +149,13 @@ describe('the arguments of the planner', () => {
       '--senders slack:much --service 1s --burst 1/1s',
       /^--senders must be names of senders with their shares/,
     ],
+    [
+      '--senders shopify:0.7,github:0.9 --service 1s --burst 1/1s',
+      '--senders must have shares that add up to 1, or whole numbers such as shopify:7,github:3, but they add up to 1.6.',
+    ],
+    ['--senders shopify:0.5 --service 1s --burst 1/1s', /but they add up to 0\.5\.$/],
+    // A share that is left out is 1.
+    ['--senders shopify:0.7,github --service 1s --burst 1/1s', /but they add up to 1\.7\.$/],
     ['--senders slack:0 --service 1s --burst 1/1s', 'senders[0].share must be a number above 0, but was 0.'],
     [
       '--senders slack,slack --service 1s --burst 1/1s',

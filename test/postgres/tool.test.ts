@@ -31,11 +31,19 @@ describe('without a server', () => {
       code: 2,
       err: expect.stringContaining('Try --help.') as string,
     });
+    expect((await tool(['schema', '--form', '1'])).err).toBe(
+      'Unknown option "--form". Did you mean "--from"? Known options: --schema, --from. Try --help.\n',
+    );
   });
 
   it('asks for a connection', async () => {
     expect(await tool(['status'])).toEqual({ code: 2, out: '', err: MISSING });
     expect(await tool(['status'], { DATABASE_URL: '' })).toEqual({ code: 2, out: '', err: MISSING });
+    expect(await tool(['redrive', 'evt_1', 'evt_2'])).toEqual({
+      code: 2,
+      out: '',
+      err: 'CONNECTION must begin with postgres://, but was "evt_2". Try --help.\n',
+    });
   });
 
   it('reports a server that does not answer, and a wrong schema name, in one line', async () => {

@@ -122,12 +122,27 @@ describe('a file that cannot be opened', () => {
 
 describe('a wrong command line', () => {
   it.each([
-    [['status'], 'The file is missing. Try --help.\n'],
-    [['show'], 'show needs the id of a delivery. Try --help.\n'],
-    [['status', 'a', 'b'], 'Unexpected argument "b". Try --help.\n'],
+    [['status'], 'The file is missing: add its path as the last argument. Try --help.\n'],
+    [['show', 'evt_1'], 'The file is missing: add its path as the last argument. Try --help.\n'],
+    [
+      ['status', 'a', 'b'],
+      'Unexpected argument "b". Usage: webhook-backpressure-sqlite status FILE. Try --help.\n',
+    ],
+    [['dead', 'a', '--key'], "Option '--key <value>' argument missing. Try --help.\n"],
     [['status', '--file', 'a', 'b'], 'Unexpected argument "b". Try --help.\n'],
   ])('is answered with a sentence: %s', async (args, err) => {
     expect(await tool(...args)).toEqual({ code: 2, out: '', err });
+  });
+
+  it('may lack the id, or have it behind the file', async () => {
+    for (const args of [[file], [file, 'first']]) {
+      const { code, err } = await tool('show', ...args);
+      expect(code).toBe(2);
+      expect(err).toContain('Example: webhook-backpressure-sqlite show evt_1 FILE.');
+    }
+    // An id may be the name of a file.
+    const { err } = await tool('show', file, '--file', file);
+    expect(err).toBe(`There is no delivery ${JSON.stringify(file)} in the file.\n`);
   });
 
   it('creates no file', async () => {

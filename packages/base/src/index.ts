@@ -22,7 +22,7 @@ export {
 export { Generations } from './generations.ts';
 export { glanceAt, type GlanceField } from './glance.ts';
 export { type Heaped, MinHeap } from './min-heap.ts';
-export { checkNames, checkObject, unknownName } from './option-names.ts';
+export { checkNames, checkObject, unknownName, unknownOption } from './option-names.ts';
 export {
   by,
   type Complete,

@@ -73,6 +73,19 @@ export function unknownName(
   ].join(' ');
 }
 
+/**
+ * The sentence for the first option of a command line that does not exist.
+ *
+ * @param args - the arguments. A value that begins with a dash must be joined to its option, as in `--key=-1`.
+ * @param known - the options with their dashes.
+ */
+export function unknownOption(args: readonly string[], known: readonly string[]): string | undefined {
+  const end = args.indexOf('--');
+  const names = args.slice(0, end < 0 ? undefined : end).map((arg) => arg.replace(/=.*$/s, ''));
+  const unknown = names.find((name) => /^-./.test(name) && !known.includes(name));
+  return unknown === undefined ? undefined : unknownName('option', unknown, 'options', known);
+}
+
 function nearest(name: string, known: readonly string[]): string | undefined {
   if (name.length > MAX_NAME) return undefined;
   let best: string | undefined;

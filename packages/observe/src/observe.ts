@@ -121,7 +121,7 @@ const NO_FIGURES = {
 const NO_WINDOW = { seconds: 0, all: NO_FIGURES, keys: [], senders: [] };
 /** The reading of a source that is not of these packages. */
 const UNOBSERVED: ObservationReading = {
-  windows: { oneMinute: NO_WINDOW, fiveMinutes: NO_WINDOW },
+  windows: { lastSlice: NO_FIGURES, oneMinute: NO_WINDOW, fiveMinutes: NO_WINDOW },
   alarms: [],
 };
 

@@ -72,6 +72,8 @@ describe('the windows', () => {
           log.push(...events);
         }
         const windows = read(at);
+        const ended = log.filter((event) => event.at >= beginOf(2, at) && event.at < beginOf(1, at));
+        expectFigures(windows.lastSlice, figuresOf(ended));
         for (const [name, slices] of [
           ['oneMinute', 12],
           ['fiveMinutes', 60],

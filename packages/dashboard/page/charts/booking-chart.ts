@@ -8,7 +8,7 @@ import { DELIVERIES } from './units.ts';
 
 const SLOT_SECONDS = 10;
 
-/** The calendar of booked retries: bars for each 10 s of the next 15 minutes, and what can be drained in each. */
+/** The calendar of expected retries, which the intake has booked: bars for each 10 s of the next 15 minutes, and what can be drained in each. */
 export class BookingChart {
   readonly element: HTMLElement;
   readonly #plot = new Plot(plotOptions);
@@ -20,25 +20,25 @@ export class BookingChart {
   constructor(span: 8) {
     const id = newId();
     this.#table = new Table(
-      'Booked retries per minute',
+      'Expected retries per minute',
       [{ label: 'From' }, { label: 'Retries', class: 'number' }],
       (cells, [from, retries]) => {
         setText(cells[0] as Element, clockMinute(from));
         setText(cells[1] as Element, count(retries));
       },
     );
-    this.#details = detailsOf('Booked retries', this.#table.element, () => {
+    this.#details = detailsOf('Expected retries', this.#table.element, () => {
       this.#showTable();
     });
     this.element = h(
       'section',
       { class: `card chart span-${String(span)}`, 'aria-labelledby': id },
-      h('header', { class: 'card-head' }, h('h2', { id }, 'Retries booked ahead')),
+      h('header', { class: 'card-head' }, h('h2', { id }, 'Retries expected')),
       h(
         'ul',
         { class: 'legend' },
-        h('li', {}, h('i', { class: 'swatch violet area' }), 'Booked per 10 s'),
-        h('li', {}, h('i', { class: 'swatch grey dashed' }), 'Drained in 10 s'),
+        h('li', {}, h('i', { class: 'swatch violet area' }), 'Expected in 10 s'),
+        h('li', {}, h('i', { class: 'swatch grey dashed' }), 'Drain rate × 10 s'),
       ),
       this.#summary,
       this.#plot.element,
@@ -53,7 +53,7 @@ export class BookingChart {
     this.#data = [times, [...ahead], ahead.map(() => limit)];
     const text = summaryOf(at, ahead);
     setText(this.#summary, text);
-    this.#plot.show(this.#data, `Retries booked for the next 15 minutes. ${text}`);
+    this.#plot.show(this.#data, `Retries expected in the next 15 minutes. ${text}`);
     this.#showTable();
   }
 
@@ -81,7 +81,7 @@ export class BookingChart {
 
 function summaryOf(at: number, ahead: readonly number[]): string {
   const sum = ahead.reduce((total, value) => total + value, 0);
-  if (sum === 0) return 'No retry is booked.';
+  if (sum === 0) return 'No retry is expected.';
   const most = Math.max(...ahead);
   const busiest = at + ahead.indexOf(most) * SLOT_SECONDS * 1000;
   const last = ahead.findLastIndex((value) => value > 0);

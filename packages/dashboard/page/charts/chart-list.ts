@@ -27,14 +27,15 @@ function ratesChart(middle: Pick<Line, 'column' | 'label'>): ChartOptions {
   };
 }
 
+/** Of each 5 s: a window would show a short burst for as long as the window is. */
 function percentilesChart(title: string, columns: string, unit = PERCENTILES): ChartOptions {
   return {
     title,
     unit,
     span: 4,
     lines: [
-      { column: `${columns}P50`, label: 'p50', color: 'blue', look: 'area' },
-      { column: `${columns}P99`, label: 'p99', color: 'violet' },
+      { column: `${columns}P50`, label: 'p50 of 5 s', color: 'blue', look: 'area' },
+      { column: `${columns}P99`, label: 'p99 of 5 s', color: 'violet' },
     ],
   };
 }
@@ -95,8 +96,8 @@ export const OUTBOX_CHARTS: readonly ChartOptions[] = [
     span: 6,
     lines: [
       { column: 'accepted', label: 'Events accepted', color: 'grey', look: 'thin' },
-      { column: 'attempts', label: 'Attempts', color: 'blue' },
-      { column: 'delivered', label: 'Delivered', color: 'teal' },
+      { column: 'attempts', label: 'Requests', color: 'blue' },
+      { column: 'delivered', label: 'Events delivered', color: 'teal' },
       { column: 'limited', label: 'Asked to wait', color: 'amber' },
       { column: 'failed', label: 'Failed', color: 'red' },
     ],

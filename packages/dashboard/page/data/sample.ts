@@ -8,7 +8,7 @@ export function sampleOf(source: AnySource): Sample {
 function receiverSample(source: Source): Sample {
   const snapshot = snapshotOf(source);
   const { state, depth, highWater, lowWater, effectiveCapacity, active, drainRate, booked } = snapshot;
-  const { waitMs, handlingMs, retryAfterSeconds } = snapshot.windows.oneMinute.all;
+  const { waitMs, handlingMs, retryAfterSeconds } = snapshot.windows.lastSlice;
   return {
     state,
     depth,

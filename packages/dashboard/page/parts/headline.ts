@@ -20,7 +20,12 @@ export function headline<S extends AnySource>(
 ): Section<S> {
   const word = h('strong', { class: 'state-word' });
   const sentence = h('span', { class: 'state-sentence' });
-  const state = h('div', { class: 'state' }, h('i', { class: 'state-dot' }), h('div', {}, word, sentence));
+  const state = h(
+    'div',
+    { class: 'state' },
+    h('i', { class: 'state-dot' }),
+    h('div', {}, word, h('span', { class: 'note' }, ' now'), sentence),
+  );
   const list = h('dl', { class: 'tiles' });
   const tiles: { term: HTMLElement; value: HTMLElement; note: HTMLElement; box: HTMLElement }[] = [];
   const band = new StateBand();

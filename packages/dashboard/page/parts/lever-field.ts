@@ -38,7 +38,7 @@ export function leverField(label: string, unit: string, onEdit: () => void, plac
       if (isReset) field.isEdited = false;
       if (!field.isEdited && input.value !== text) input.value = text;
       const isOther = field.isEdited && input.value.trim() !== text;
-      setText(hint, isOther ? `in force: ${text === '' ? 'none' : text}` : '');
+      setText(hint, isOther ? `now: ${text === '' ? 'none' : text}` : '');
       field.element.classList.toggle('is-edited', isOther);
     },
     showProblem(text): void {

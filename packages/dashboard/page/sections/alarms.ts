@@ -1,9 +1,9 @@
-import { duration, plural } from '../data/format.ts';
+import { plural } from '../data/format.ts';
 import { helpAddress } from '../data/address.ts';
 import type { AlarmCode } from '@webhook-backpressure/core';
 import type { ActiveAlarm } from '@webhook-backpressure/observe';
 import type { ActiveOutboxAlarm } from '@webhook-backpressure/observe';
-import { titleOf } from '../data/alarm-titles.ts';
+import { timeOf, titleOf } from '../data/alarm-titles.ts';
 import { factsOf, type AnySource } from '../data/wire.ts';
 import { h, link, setText } from '../parts/dom.ts';
 import type { Section } from '../parts/section.ts';
@@ -45,7 +45,7 @@ export function alarmSection(): Section<AnySource> {
           list.append(parts.item);
         }
         setText(parts.message, alarm.message);
-        setText(parts.since, `for ${duration(alarm.sinceMs)}`);
+        setText(parts.since, timeOf(alarm.code, alarm.sinceMs));
       }
       more.remove();
       setText(more, `${plural(all.length - alarms.size, 'more alarm', 'more alarms')}.`);

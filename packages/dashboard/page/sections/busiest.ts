@@ -27,7 +27,7 @@ export function busiestSection(of: 'keys' | 'senders', page: Page): Section {
     [
       { label: of === 'keys' ? 'Key' : 'Sender', class: 'name' },
       ...COLUMNS,
-      ...(hasLever ? [{ label: 'Lever', class: 'lever' }] : []),
+      ...(hasLever ? [{ label: 'Action', class: 'lever' }] : []),
     ],
     (cells, figures, isNew) => {
       const [name, arrivals, refused, wait, handling, lever] = cells as HTMLTableCellElement[];

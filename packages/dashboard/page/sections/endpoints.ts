@@ -14,8 +14,8 @@ const COLUMNS: readonly Column[] = [
   { label: 'Queued', class: 'number wide' },
   { label: 'In flight', class: 'number wide' },
   { label: 'Rate', class: 'number rate wide' },
-  { label: 'Tokens', class: 'number wide' },
-  { label: 'Limited', class: 'number refused' },
+  { label: 'May start now', class: 'number wide' },
+  { label: 'Asked to wait', class: 'number refused' },
   { label: 'Latency p50', class: 'number wide' },
   { label: 'p99', class: 'number wide' },
 ];
@@ -25,8 +25,8 @@ export function endpointSection(page: Page): Section<OutboxSource> {
   let sender = '';
   let shown: readonly EndpointSnapshot[] = [];
   let alarmed: ReadonlySet<string> = new Set();
-  const columns = page.allowUpdate ? [...COLUMNS, { label: 'Levers', class: 'lever' }] : COLUMNS;
-  const empty = h('p', { class: 'empty' }, 'No attempt was made in the last five minutes.');
+  const columns = page.allowUpdate ? [...COLUMNS, { label: 'Actions', class: 'lever' }] : COLUMNS;
+  const empty = h('p', { class: 'empty' }, 'No request was made in the last five minutes.');
   const problem = h('p', { class: 'problem', role: 'alert' });
 
   const table = new Table<EndpointSnapshot>('Endpoints', columns, (cells, endpoint, isNew) => {
@@ -41,7 +41,7 @@ export function endpointSection(page: Page): Section<OutboxSource> {
     setText(perSecond as Element, rateText(endpoint));
     setText(tokens as Element, count(endpoint.tokens));
     fillShare(limited as HTMLElement, window?.limited ?? 0, window?.limitedRatio ?? 0, isNew);
-    (limited as HTMLElement).title = `of ${plural(window?.attempts ?? 0, 'attempt', 'attempts')} in 5 min`;
+    (limited as HTMLElement).title = `of ${plural(window?.attempts ?? 0, 'request', 'requests')} in 5 min`;
     setText(p50 as Element, percentile(window?.latencyMs.p50 ?? null));
     setText(p99 as Element, percentile(window?.latencyMs.p99 ?? null));
     const row = (name as HTMLElement).parentElement as HTMLTableRowElement;

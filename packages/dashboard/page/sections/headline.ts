@@ -57,9 +57,9 @@ function shared(source: Source): { depth: Tile; workers: Tile; drain: Tile; refu
       look: refused > 0 ? 'warn' : undefined,
     },
     booked: {
-      label: 'Retries booked',
+      label: 'Retries expected',
       value: count(booked),
-      note: 'still to come',
+      note: 'by Retry-After',
     },
   };
 }

@@ -55,18 +55,18 @@ export function leverSection(page: Page, kind: Source['kind']): Section {
   const longestWait = add('maxWaitMs', 'Longest wait', 'ms');
   const ofWorkers = [
     addRanged('concurrency', 'Concurrency', 'Workers', ''),
-    addRanged('maxStartsPerSecond', 'Limit of starts', 'Starts', 'per s'),
+    addRanged('maxStartsPerSecond', 'Start rate', 'Starts', 'per s'),
   ];
   const form = h(
     'form',
-    { novalidate: true, 'aria-label': 'Levers' },
+    { novalidate: true, 'aria-label': 'Change options' },
     h(
       'div',
       { class: 'fields' },
       add('capacity', 'Capacity', 'deliveries'),
-      kind === 'inbox' ? add('maxBytes', 'Largest size', 'bytes') : null,
-      add('highWaterMark', 'High-water mark', 'fraction'),
-      add('lowWaterMark', 'Low-water mark', 'fraction'),
+      kind === 'inbox' ? add('maxBytes', 'Stored bytes, at most', '') : null,
+      add('highWaterMark', 'High-water mark', '0 to 1'),
+      add('lowWaterMark', 'Low-water mark', '0 to 1'),
       longestWait,
     ),
     ...ofWorkers,
@@ -92,7 +92,7 @@ export function leverSection(page: Page, kind: Source['kind']): Section {
     clearProblems();
     setText(notice, '');
     if (refuseEmptied()) return;
-    if (Object.keys(changes).length === 0) setText(notice, 'Nothing is edited.');
+    if (Object.keys(changes).length === 0) setText(notice, 'No value was changed.');
     else void change(changes);
   });
 
@@ -188,7 +188,7 @@ export function leverSection(page: Page, kind: Source['kind']): Section {
     setText(pending, names.length === 0 ? '' : `Not applied yet: ${names.join(', ')}`);
   }
 
-  const element = card('Levers', form, h('hr'), shed.element);
+  const element = card('Change options', form, h('hr'), shed.element);
   return {
     element,
     update(latest): void {

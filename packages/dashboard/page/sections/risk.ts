@@ -44,7 +44,7 @@ export function riskSection(kind: Source['kind']): Section {
   const loss = row('Refused although the sender never retries');
   const endangered = row('Senders close to disabling the endpoint');
   const names = h('ul', { class: 'chips' });
-  const promises = row('Booked retries that were admitted on time');
+  const promises = row('Expected retries that were admitted on time');
   const others = OTHERS[kind].map(([label, read]) => ({ ...row(label), read }));
   const table = new Table<Reason>(
     'Refusals by reason',
@@ -122,10 +122,7 @@ function showPromises(element: HTMLElement, promises: Counted['promises']): void
   }
   const { kept, missed } = promises;
   const all = kept + missed;
-  setText(
-    element,
-    all === 0 ? 'none has returned' : `${count(kept)} of ${count(all)} (${percent(kept / all)})`,
-  );
+  setText(element, all === 0 ? 'none yet' : `${count(kept)} of ${count(all)} (${percent(kept / all)})`);
 }
 
 function withdrawnText({ withdrawn = {} }: Counted): string {

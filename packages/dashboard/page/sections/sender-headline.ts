@@ -1,4 +1,4 @@
-import { bytes, count, duration, percent, plural, rate } from '../data/format.ts';
+import { bytes, count, duration, percent, rate } from '../data/format.ts';
 import type { OutboxSource } from '../data/wire.ts';
 import { headline, type Tile } from '../parts/headline.ts';
 import type { Section } from '../parts/section.ts';
@@ -16,7 +16,7 @@ export function senderHeadlineSection(spanMs: () => number): Section<OutboxSourc
   return headline<OutboxSource>(
     spanMs,
     ({ view: { snapshot } }) =>
-      snapshot.isPaused ? 'Attempts are paused. Events are still stored.' : (SENTENCES[snapshot.state] ?? ''),
+      snapshot.isPaused ? 'Sending is paused. Events are still stored.' : (SENTENCES[snapshot.state] ?? ''),
     tilesOf,
   );
 }
@@ -32,13 +32,13 @@ function tilesOf({ view: { snapshot, rates } }: OutboxSource): Tile[] {
       note: waitingSends > 0 ? `${count(waitingSends)} calls of send wait` : `of ${count(capacity)}`,
       look: waitingSends > 0 ? 'warn' : undefined,
     },
-    { label: 'Oldest', value: duration(oldestAgeMs), note: 'since sent' },
+    { label: 'Oldest', value: duration(oldestAgeMs), note: 'since send' },
     { label: 'In flight', value: count(inFlight), note: `${rate(rates.attempts)} started` },
     { label: 'Delivered', value: rate(rates.delivered), note: `${rate(rates.accepted)} accepted` },
     {
-      label: 'Limited now',
+      label: 'Asked to wait',
       value: rate(rates.limited),
-      note: `${percent(rates.attempts === 0 ? 0 : Math.min(1, rates.limited / rates.attempts))} of attempts`,
+      note: `${percent(rates.attempts === 0 ? 0 : Math.min(1, rates.limited / rates.attempts))} of requests`,
       look: rates.limited > 0 ? 'warn' : undefined,
     },
     {
@@ -53,6 +53,6 @@ function tilesOf({ view: { snapshot, rates } }: OutboxSource): Tile[] {
       note: `${bytes(snapshot.bytes)} in the outbox`,
       look: deadLetters > 0 ? 'warn' : undefined,
     },
-    { label: 'Buckets', value: plural(processes, 'process', 'processes'), note: 'share the rates' },
+    { label: 'Processes', value: count(processes), note: 'share the rates' },
   ];
 }

@@ -6,13 +6,13 @@ import type { Section } from '../parts/section.ts';
 
 const BYTES_PER_DELIVERY = 1024;
 
-/** "What if": the capacity for a longest wait and a drain rate, and what a burst does to it. */
+/** The capacity for a longest wait and a drain rate, and what a burst does to it. */
 export function whatIfSection(): Section {
   const wait = numberField('Longest wait', 's');
   const drain = numberField('Drain rate', 'per s');
-  const size = numberField('Memory each', 'bytes');
-  const burst = numberField('Burst', 'per s');
-  const burstLength = numberField('Burst lasts', 's');
+  const size = numberField('Bytes per delivery', '');
+  const burst = numberField('Burst rate', 'per s');
+  const burstLength = numberField('Burst length', 's');
   const fields = [wait, drain, burst, burstLength, size];
   const formula = h('output', { class: 'formula' });
   const effect = h('p', { class: 'what-if-effect', 'aria-live': 'polite' });
@@ -59,8 +59,12 @@ export function whatIfSection(): Section {
 
   return {
     element: card(
-      'What if',
-      h('p', { class: 'note' }, 'capacity = longest acceptable wait × drain rate. Change any value.'),
+      'Estimate a change',
+      h(
+        'p',
+        { class: 'note' },
+        'capacity = longest acceptable wait × drain rate. Try any values: no option is changed here.',
+      ),
       h('div', { class: 'fields' }, ...fields.map(({ element }) => element)),
       formula,
       effect,
@@ -81,7 +85,7 @@ export function whatIfSection(): Section {
       if (changed.includes(true)) calculate();
       setText(
         live,
-        `In force: capacity ${count(capacity)}, effective ${count(effectiveCapacity)}. Live drain rate: ${rate(drainRate)}.`,
+        `Now: capacity ${count(capacity)}, effective capacity ${count(effectiveCapacity)}, drain rate ${rate(drainRate)}.`,
       );
     },
   };

@@ -34,12 +34,12 @@ const SHARED: Columns<Shared, { arrivals: number; completed: number; refused: nu
   completed: (_, { completed }) => completed,
   refused: (_, { refused }) => refused,
   drainRate: ({ drainRate }) => drainRate,
-  waitP50: (snapshot) => lastMinute(snapshot).waitMs.p50,
-  waitP99: (snapshot) => lastMinute(snapshot).waitMs.p99,
-  handlingP50: (snapshot) => lastMinute(snapshot).handlingMs.p50,
-  handlingP99: (snapshot) => lastMinute(snapshot).handlingMs.p99,
-  retryAfterP50: (snapshot) => lastMinute(snapshot).retryAfterSeconds.p50,
-  retryAfterP99: (snapshot) => lastMinute(snapshot).retryAfterSeconds.p99,
+  waitP50: (snapshot) => lastSlice(snapshot).waitMs.p50,
+  waitP99: (snapshot) => lastSlice(snapshot).waitMs.p99,
+  handlingP50: (snapshot) => lastSlice(snapshot).handlingMs.p50,
+  handlingP99: (snapshot) => lastSlice(snapshot).handlingMs.p99,
+  retryAfterP50: (snapshot) => lastSlice(snapshot).retryAfterSeconds.p50,
+  retryAfterP99: (snapshot) => lastSlice(snapshot).retryAfterSeconds.p99,
   booked: ({ booked }) => booked,
 };
 
@@ -111,6 +111,6 @@ function rounded(value: number | null): number | null {
   return value === null || !Number.isFinite(value) ? null : Math.round(value * 1000) / 1000;
 }
 
-function lastMinute({ windows }: Shared): WindowFigures {
-  return windows.oneMinute.all;
+function lastSlice({ windows }: Shared): WindowFigures {
+  return windows.lastSlice;
 }

@@ -11,6 +11,7 @@ import {
 } from './target.ts';
 import type { Answer } from './text.ts';
 import {
+  checkOptions,
   COMMANDS,
   helpOf,
   requestOf,
@@ -91,12 +92,13 @@ export async function runTool(
   }
 }
 
-function parsed(args: readonly string[], { options }: ToolTarget, parse: ToolParser): ToolArguments {
-  const own = Object.fromEntries(options.map((name) => [name, { type: 'string' as const }]));
+function parsed(args: readonly string[], target: ToolTarget, parse: ToolParser): ToolArguments {
+  checkOptions(args, target);
+  const own = Object.fromEntries(target.options.map((name) => [name, { type: 'string' as const }]));
   try {
     return parse({ args: [...args], allowPositionals: true, options: { ...own, ...TOOL_OPTIONS } });
   } catch (error) {
-    throw new UsageError(lineOf(error));
+    throw new UsageError(lineOf(error).replace(/[^.]$/, '$&.'));
   }
 }
 

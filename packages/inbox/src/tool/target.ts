@@ -69,6 +69,12 @@ export interface ToolTarget {
   readonly help: readonly (readonly [name: string, does: string])[];
   /** The names of these options. Each takes a value. */
   readonly options: readonly string[];
+  /**
+   * Whether an argument looks like a store instead of an id, so that a missing id can be reported.
+   *
+   * @param options - the values of `options` that are set.
+   */
+  isStore(argument: string, options: Readonly<Record<string, string | undefined>>): boolean;
   /** Further commands, by name, which need no store. */
   readonly commands?: Readonly<Record<string, ToolCommand>>;
   /**

@@ -1,3 +1,4 @@
+import { unknownName, unknownOption } from '@webhook-backpressure/base';
 import type { PendingState } from '../store/store-admin.ts';
 import {
   UsageError,
@@ -37,7 +38,7 @@ const SHOWS: Pick<Command, 'access' | 'id' | 'options'> = { access: 'read', id: 
 const MOVES: Pick<Command, 'access' | 'id' | 'options'> = {
   access: 'change',
   id: 'ID|all',
-  options: ['key', 'no-wait'],
+  options: ['key', 'all', 'no-wait'],
 };
 
 export const COMMANDS: Readonly<Record<CommandName, Command>> = {
@@ -65,7 +66,7 @@ export const COMMANDS: Readonly<Record<CommandName, Command>> = {
   replay: { ...MOVES, does: 'does the same with completed deliveries' },
   purge: {
     ...MOVES,
-    options: ['key'],
+    options: ['key', 'all'],
     does: 'deletes dead letters. If the sender retries one, it is accepted again',
   },
   pause: {
@@ -95,12 +96,12 @@ export interface Context {
   readonly report: (text: string) => void;
 }
 
-type OwnOption = 'key' | 'state' | 'limit' | 'after' | 'no-wait';
-const OWN_OPTIONS: readonly OwnOption[] = ['key', 'state', 'limit', 'after', 'no-wait'];
+type OwnOption = 'key' | 'all' | 'state' | 'limit' | 'after' | 'no-wait';
+const OWN_OPTIONS: readonly OwnOption[] = ['key', 'all', 'state', 'limit', 'after', 'no-wait'];
 const STATES: readonly string[] = ['ready', 'delayed', 'active'] satisfies readonly PendingState[];
 const DEFAULT_LIMIT = 100;
 
-/** A parsed command line. `id` is null for `all` and for a command without an id. */
+/** A parsed command line. `id` is null for `all`, `--all` and for a command without an id. */
 export interface Request {
   readonly command: CommandName;
   /** The last argument, and the options that say which store. */
@@ -119,6 +120,7 @@ export interface Request {
 /** The options of all stores. */
 export const TOOL_OPTIONS: ToolOptions = {
   key: { type: 'string' },
+  all: { type: 'boolean' },
   state: { type: 'string' },
   limit: { type: 'string' },
   after: { type: 'string' },
@@ -129,22 +131,40 @@ export const TOOL_OPTIONS: ToolOptions = {
 
 type Values = Readonly<Record<string, string | undefined>>;
 
+/** @throws UsageError for an option that no command has. */
+export function checkOptions(args: readonly string[], { options }: ToolTarget): void {
+  const unknown = unknownOption(args, [
+    ...Object.keys(TOOL_OPTIONS).map((name) => `--${name}`),
+    ...options.map((name) => `--${name}`),
+    '-h',
+  ]);
+  if (unknown !== undefined) throw new UsageError(unknown);
+}
+
 /** @returns undefined for `--help`, and without arguments. */
 export function requestOf(
   count: number,
   { values, positionals }: ToolArguments,
-  { options }: ToolTarget,
+  target: ToolTarget,
 ): Request | undefined {
   const [command, ...rest] = positionals;
   if (values['help'] === true || count === 0) return undefined;
   if (command === undefined) throw new UsageError('A command is missing.');
-  if (!isCommand(command)) throw new UsageError(`Unknown command ${JSON.stringify(command)}.`);
+  if (!isCommand(command)) throw new UsageError(unknownCommand(command, target));
   const { id: takes, options: taken, needsKey } = COMMANDS[command];
-  const id = takes === undefined ? undefined : rest.shift();
-  if (takes !== undefined && id === undefined) throw new UsageError(`${command} needs the id of a delivery.`);
+  const targetOptions = Object.fromEntries(target.options.map((name) => [name, (values as Values)[name]]));
+  const isStore = (arg = '') => target.isStore(arg, targetOptions);
+  const isAll = values['all'] === true;
+  const id = takes === undefined || isAll ? undefined : rest.shift();
   const argument = rest.shift();
+  // With one argument, or with both in the wrong order, the first one is often the store.
+  const isId = id !== undefined && (!isStore(id) || isStore(argument));
+  if (takes !== undefined && !isAll && !isId) throw withoutId(command, target);
   const [extra] = rest;
-  if (extra !== undefined) throw new UsageError(`Unexpected argument ${JSON.stringify(extra)}.`);
+  if (extra !== undefined)
+    throw new UsageError(
+      `Unexpected argument ${JSON.stringify(extra)}. Usage: ${lineOf(command, takes, target)}.`,
+    );
   for (const name of OWN_OPTIONS) {
     if (values[name] !== undefined && !taken.includes(name))
       throw new UsageError(`${command} does not take --${name}.`);
@@ -156,7 +176,7 @@ export function requestOf(
     argument,
     key,
     state: stateOf(state),
-    targetOptions: Object.fromEntries(options.map((name) => [name, (values as Values)[name]])),
+    targetOptions,
     id: id === undefined || (id === 'all' && takes === 'ID|all') ? null : id,
     limit: integerOf('limit', limit, 1, DEFAULT_LIMIT),
     after: integerOf('after', after, 0, 0),
@@ -178,6 +198,21 @@ function integerOf(name: string, given: string | undefined, least: number, base:
   );
 }
 
+function withoutId(command: CommandName, target: ToolTarget): UsageError {
+  const orAll = COMMANDS[command].id === 'ID|all' ? ', or "all",' : '';
+  return new UsageError(
+    `${command} needs the id of a delivery${orAll} as its first argument. Example: ${lineOf(command, 'evt_1', target)}.`,
+  );
+}
+
+function lineOf(command: CommandName, id: string | undefined, { program, argument }: ToolTarget): string {
+  return [program, command, ...(id === undefined ? [] : [id]), argument].join(' ');
+}
+
+function unknownCommand(name: string, { commands = {} }: ToolTarget): string {
+  return unknownName('command', name, 'options', [...Object.keys(COMMANDS), ...Object.keys(commands)]);
+}
+
 function isCommand(name: string): name is CommandName {
   return Object.hasOwn(COMMANDS, name);
 }
@@ -186,6 +221,7 @@ type Line = readonly [name: string, does: string];
 
 const OPTIONS: readonly Line[] = [
   ['--key KEY', 'only this key; ids are unique within a key'],
+  ['--all', 'for redrive, replay, purge: the same as "all" in place of the id'],
   ['--state STATE', 'for pending: ready, delayed or active'],
   ['--limit N', 'for pending, dead, completed: at most N lines, default 100'],
   ['--after N', 'for pending, completed: continues a list'],

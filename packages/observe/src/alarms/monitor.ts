@@ -124,6 +124,7 @@ export class Monitor {
   read(nowMs: number): { windows: Windows; alarms: readonly ActiveAlarm[] } {
     this.judge(nowMs);
     const windows = {
+      lastSlice: this.#all.readBefore(this.#slices.slice),
       oneMinute: this.#windowOf('oneMinute', nowMs),
       fiveMinutes: this.#windowOf('fiveMinutes', nowMs),
     };

@@ -85,36 +85,31 @@ export class SlicedFigures {
 
   /** Percentiles of the values in one of the windows. */
   percentilesIn(window: WindowName, histogram: Histogram): Percentiles {
-    const total = this.#sums[window][FIRST_TOTAL + histogram] as number;
-    if (total === 0) return { p50: null, p99: null };
-    const buckets = this.#bucketsIn(window, histogram);
-    return { p50: valueAt(buckets, Math.ceil(total * 0.5)), p99: valueAt(buckets, Math.ceil(total * 0.99)) };
+    return percentilesOf(this.#sums[window], histogram);
   }
 
   /** The mean of the values in one of the windows, as exact as the buckets are; null without values. */
   meanIn(window: WindowName, histogram: Histogram): number | null {
-    const total = this.#sums[window][FIRST_TOTAL + histogram] as number;
+    const tally = this.#sums[window];
+    const total = tally[FIRST_TOTAL + histogram] as number;
     if (total === 0) return null;
-    const buckets = this.#bucketsIn(window, histogram);
     let sum = 0;
-    for (const [bucket, values] of buckets.entries()) if (values > 0) sum += values * middleOf(bucket);
+    for (const [bucket, values] of bucketsOf(tally, histogram).entries()) {
+      if (values > 0) sum += values * middleOf(bucket);
+    }
     return sum / total;
   }
 
   read(window: WindowName): WindowFigures {
-    const arrivals = this.countIn(window, COUNTS.arrivals);
-    const refused = this.countIn(window, COUNTS.refused);
-    return {
-      arrivals,
-      refused,
-      // A dry run of an inbox may report the same delivery as refused twice.
-      refusedRatio: arrivals === 0 ? 0 : Math.min(1, refused / arrivals),
-      completed: this.countIn(window, COUNTS.completed),
-      failed: this.countIn(window, COUNTS.failed),
-      waitMs: this.percentilesIn(window, HISTOGRAMS.waitMs),
-      handlingMs: this.percentilesIn(window, HISTOGRAMS.handlingMs),
-      retryAfterSeconds: this.percentilesIn(window, HISTOGRAMS.retryAfterSeconds),
-    };
+    return figuresOf(this.#sums[window]);
+  }
+
+  /** The figures of the slice before another: of a whole slice, before the current one. */
+  readBefore(slice: number): WindowFigures {
+    const tally = new Uint32Array(SIZE);
+    const last = this.#slices[(slice + SLICES.fiveMinutes - 1) % SLICES.fiveMinutes] ?? [];
+    for (let at = 0; at < last.length; at += 2) tally[last[at] as number] = last[at + 1] as number;
+    return figuresOf(tally);
   }
 
   #add(position: number, by: number): void {
@@ -133,11 +128,34 @@ export class SlicedFigures {
     }
     return true;
   }
+}
 
-  #bucketsIn(window: WindowName, histogram: Histogram): Uint32Array {
-    const first = FIRST_BUCKET + histogram * BUCKETS;
-    return this.#sums[window].subarray(first, first + BUCKETS);
-  }
+function figuresOf(tally: Uint32Array): WindowFigures {
+  const arrivals = tally[COUNTS.arrivals] as number;
+  const refused = tally[COUNTS.refused] as number;
+  return {
+    arrivals,
+    refused,
+    // A dry run of an inbox may report the same delivery as refused twice.
+    refusedRatio: arrivals === 0 ? 0 : Math.min(1, refused / arrivals),
+    completed: tally[COUNTS.completed] as number,
+    failed: tally[COUNTS.failed] as number,
+    waitMs: percentilesOf(tally, HISTOGRAMS.waitMs),
+    handlingMs: percentilesOf(tally, HISTOGRAMS.handlingMs),
+    retryAfterSeconds: percentilesOf(tally, HISTOGRAMS.retryAfterSeconds),
+  };
+}
+
+function percentilesOf(tally: Uint32Array, histogram: Histogram): Percentiles {
+  const total = tally[FIRST_TOTAL + histogram] as number;
+  if (total === 0) return { p50: null, p99: null };
+  const buckets = bucketsOf(tally, histogram);
+  return { p50: valueAt(buckets, Math.ceil(total * 0.5)), p99: valueAt(buckets, Math.ceil(total * 0.99)) };
+}
+
+function bucketsOf(tally: Uint32Array, histogram: Histogram): Uint32Array {
+  const first = FIRST_BUCKET + histogram * BUCKETS;
+  return tally.subarray(first, first + BUCKETS);
 }
 
 /** The bucket of a value of at least 0. */

@@ -1,5 +1,10 @@
 /** The last minute and the last five minutes, from slices of 5 s. */
 export interface Windows {
+  /**
+   * The last slice that has ended, for charts of when something happened: 5 s long, and over for up to 5 s. All zero or
+   * null in the first one.
+   */
+  readonly lastSlice: WindowFigures;
   /** The last 55 to 60 s. */
   readonly oneMinute: Window;
   /** The last 295 to 300 s. */

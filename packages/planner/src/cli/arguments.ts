@@ -209,14 +209,26 @@ function parseService(
   return { meanMs: parseDuration(option, time), distribution };
 }
 
-/** Parses `shopify:0.7,github:0.3`. */
+/** Fractions such as 0.33 for a third need not be exact. */
+const SHARES_WITHIN = 0.0101;
+
+/** Parses `shopify:0.7,github:0.3` and, in whole numbers, `shopify:7,github:3`. */
 function parseSenders(option: string, text: string): { profile: string; share: number }[] {
-  return text.split(',').map((entry) => {
+  const senders = text.split(',').map((entry) => {
     const [, profile, share = '1'] = /^\s*([\w.-]+)(?:\s*:\s*(\d*\.?\d+))?\s*$/.exec(entry) ?? [];
     if (profile === undefined)
       throw wrong(option, 'names of senders with their shares, such as shopify:0.7,github:0.3', text);
     return { profile, share: Number(share) };
   });
+  const sum = senders.reduce((total, { share }) => total + share, 0);
+  // With a fraction among them, the shares are meant as parts of 1: 0.7 and 0.9 is a mistake, not 44 % and 56 %.
+  const isInParts = senders.some(({ share }) => !Number.isInteger(share));
+  if (isInParts && Math.abs(sum - 1) > SHARES_WITHIN) {
+    throw new UsageError(
+      `${option} must have shares that add up to 1, or whole numbers such as shopify:7,github:3, but they add up to ${String(Number(sum.toFixed(3)))}.`,
+    );
+  }
+  return senders;
 }
 
 function parseInteger(option: string, text: string): number {

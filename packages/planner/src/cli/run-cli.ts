@@ -67,7 +67,10 @@ async function outputOf(command: Command, { err, terminal, version, now }: Surro
 }
 
 const OPTIONS: readonly (readonly [name: string, does: string])[] = [
-  ['--senders LIST', 'senders with their shares, such as shopify:0.7,github:0.3; unknown: any other sender'],
+  [
+    '--senders LIST',
+    'senders with their shares: shopify:0.7,github:0.3, or shopify:7,github:3; unknown: any other',
+  ],
   ['--service TIME', 'how long a handler takes on average: 80ms, or 80ms:constant (default :exponential)'],
   ['--burst N/TIME', 'the burst to survive: 50000/40s'],
   ['--normal RATE', 'the ordinary traffic: 5/s, 300/min (default none)'],

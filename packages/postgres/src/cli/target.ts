@@ -1,5 +1,5 @@
 import { parseArgs } from 'node:util';
-import { BackpressureError } from '@webhook-backpressure/base';
+import { BackpressureError, unknownOption } from '@webhook-backpressure/base';
 import { type ToolTarget, UsageError } from '@webhook-backpressure/inbox/tool';
 import { settle } from '../options.ts';
 import { checkNewest, postgresSchema } from '../schema/migrate.ts';
@@ -31,6 +31,7 @@ export const target: ToolTarget = {
     },
   },
   options: ['schema'],
+  isStore: isAddress,
   open: async (argument, { schema }) => {
     const address = addressOf(argument);
     const pg = await loadPg();
@@ -58,18 +59,28 @@ export const target: ToolTarget = {
 function printedSchema(args: readonly string[]): string {
   try {
     const options = { schema: { type: 'string' }, from: { type: 'string' } } as const;
+    const unknown = unknownOption(args, ['--schema', '--from']);
+    if (unknown !== undefined) throw new UsageError(unknown);
     const { schema, from = 0 } = parseArgs({ args: [...args], options }).values;
     return `BEGIN;\n${postgresSchema(schema, Number(from))}COMMIT;`;
   } catch (error) {
-    if (error instanceof BackpressureError) throw error;
-    throw new UsageError((error as Error).message);
+    if (error instanceof BackpressureError || error instanceof UsageError) throw error;
+    throw new UsageError(`${(error as Error).message.replace(/(?:\. |\n).*$/s, '')}.`);
   }
 }
 
 function addressOf(argument: string | undefined): { readonly connectionString?: string } {
   const { DATABASE_URL: url } = process.env;
-  if (argument !== undefined && argument !== '') return { connectionString: argument };
+  if (argument !== undefined && argument !== '') {
+    if (isAddress(argument)) return { connectionString: argument };
+    throw new UsageError(`CONNECTION must begin with postgres://, but was ${JSON.stringify(argument)}.`);
+  }
   if (url !== undefined && url !== '') return { connectionString: url };
   if (VARIABLES.some((name) => (process.env[name] ?? '') !== '')) return {};
   throw new UsageError('The connection is missing: add postgres://…, or set DATABASE_URL or PGHOST.');
+}
+
+/** An address that `pg` takes: of a host, or of a socket. */
+function isAddress(argument: string): boolean {
+  return /^(?:postgres(?:ql)?:\/\/|socket:|\/)/.test(argument);
 }

@@ -1,4 +1,4 @@
-import { statSync, type Stats } from 'node:fs';
+import { existsSync, statSync, type Stats } from 'node:fs';
 import { BackpressureError } from '@webhook-backpressure/base';
 import {
   type ToolOwner,
@@ -27,11 +27,12 @@ export const target: ToolTarget = {
   argument: 'FILE',
   help: [['--file FILE', 'the file, instead of the last argument']],
   options: ['file'],
+  isStore: (argument, { file }) => file === undefined && existsSync(argument),
   open: (argument, { file }, access) => {
     if (file !== undefined && argument !== undefined)
       throw new UsageError(`Unexpected argument ${JSON.stringify(argument)}.`);
     const given = file ?? argument ?? '';
-    if (given === '') throw new UsageError('The file is missing.');
+    if (given === '') throw new UsageError('The file is missing: add its path as the last argument.');
     const settings = settle({ path: given, busyTimeoutMs: BUSY_TIMEOUT_MS });
     const found = statOf(settings.path);
     if (found === undefined) throw new Error(`The file ${settings.path} does not exist.`);
