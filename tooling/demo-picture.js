@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { root } from './packages.js';
 
 /** 360 units wide, so that on a phone the text is as large as the page's. */
-const [WIDTH, LEFT, RIGHT, PANEL, BARS] = [360, 12, 348, 132, 74];
+const [WIDTH, LEFT, RIGHT, PANEL, BARS] = [360, 12, 348, 132, 70];
 
 const STYLE = `
   text { font: 14px system-ui, -apple-system, 'Segoe UI', Helvetica, Arial, sans-serif; fill: #1f2328; }
@@ -71,7 +71,11 @@ export function pictureOf(output) {
     element('style', {}, STYLE),
     element('rect', { class: 'back', width: WIDTH, height, rx: 6 }),
     ...runs.flatMap((run, index) => panel(run, index * PANEL, perSecond, perDelivery)),
-    element('text', { class: 'faint', x: LEFT, y: height - 10 }, 'bars: queued requests, second by second'),
+    element(
+      'text',
+      { class: 'faint', x: LEFT, y: height - 10 },
+      'bars: queued requests; dashed: their limit',
+    ),
   ];
   return `${element('svg', root, `\n${parts.join('\n')}\n`)}\n`;
 }
@@ -118,9 +122,13 @@ function numberIn(text = '') {
 }
 
 if (process.argv[1] === import.meta.filename) {
-  const { stdout, status } = spawnSync(process.execPath, [join(root, 'demo/dist/main.js')], {
-    encoding: 'utf8',
-  });
+  const { stdout, status } = spawnSync(
+    process.execPath,
+    [join(root, 'demo/dist/main.js'), '--deliveries', '2800'],
+    {
+      encoding: 'utf8',
+    },
+  );
   if (status !== 0) throw new Error('The demo failed.');
   const output = stdout.replaceAll(/^Live page.*\n/gm, '');
   writeFileSync(join(root, 'docs/images/demo.txt'), output);
