@@ -5,7 +5,7 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { root } from './packages.js';
 
-const PAGES = ['docs/sizing.md', 'packages/planner/README.md'];
+const PAGES = ['README.md', 'docs/sizing.md', 'packages/planner/README.md'];
 const EXAMPLE = /(```sh\nnpx @webhook-backpressure\/planner ([^\n]+)\n```\n\n```text\n)([\s\S]*?)(\n```)/g;
 
 /**

@@ -50,7 +50,7 @@ if (!isQuick) results.push(...(await measureMemory(memoryMeasures.filter(isChose
 if (!isQuick && only === undefined) {
   await write('results.json', `${JSON.stringify(figuresOf(results), null, 2)}\n`);
   const front = results.find(({ name }) => name === 'front/refuse');
-  await writeBetween('../README.md', 'front', `${front?.ratio.toFixed(1) ?? '?'} times`);
+  await writeBetween('../docs/frameworks.md', 'front', `${front?.ratio.toFixed(1) ?? '?'} times`);
   await write(
     'report.md',
     report(results, {

@@ -37,9 +37,9 @@ it('runs the quick start of the README where pnpm has installed only the adapter
   expect(quickStart).toContain(adapter);
   await writeFile(
     join(project, 'quick-start.js'),
-    `${quickStart.replace('listen(3000)', 'listen(0)')}
-server.once('listening', () => console.log(server.address().port));
-`,
+    quickStart
+      .replace('listen(3000', 'listen(0')
+      .replace("'listening on port 3000'", 'server.address().port'),
   );
   const app = spawn(process.execPath, ['quick-start.js'], {
     cwd: project,

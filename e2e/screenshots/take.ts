@@ -14,7 +14,7 @@ const SIZE = { width: 1440, height: 940 };
 const SHOWN_FROM_S = 70;
 const MAX_BYTES = 200_000;
 
-it('takes the pictures of the live page in the README, during the second burst of the demo', async () => {
+it('takes the pictures of the live page, during the second burst of the demo', async () => {
   const { browser, close, missing } = await openBrowser();
   if (browser === undefined) throw new Error(missing);
   const demo = spawn(process.execPath, [join(root, 'demo/dist/main.js'), '--watch'], {

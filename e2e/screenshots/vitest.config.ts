@@ -1,6 +1,6 @@
 import { defineConfig } from 'vitest/config';
 
-/** Takes the pictures of the README: `npm run screenshots`. */
+/** Takes the pictures of the live page: `npm run screenshots`. */
 export default defineConfig({
   test: {
     include: ['e2e/screenshots/take.ts'],

@@ -147,7 +147,7 @@ it('switches to dark colors and keeps them', async () => {
   const { page } = await read(VIEWS[0] as View);
   await reader?.visit('options');
   await page.getByRole('switch').first().click();
-  await reader?.visit('start');
+  await reader?.visit('dashboard');
   expect(await page.locator('html').getAttribute('class')).toBe('dark');
   expect(await page.locator('.only-dark').first().isVisible()).toBe(true);
   expect(await page.locator('.only-light').first().isVisible()).toBe(false);

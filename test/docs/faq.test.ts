@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { builtInSenders } from '@webhook-backpressure/senders';
+import { builtInSenders, known } from '@webhook-backpressure/senders';
 import { passingSentence } from '../../bench/src/passing/plan.ts';
 import { root } from '../../tooling/packages.js';
 import { isHeading, page, sectionOf, tokensOf } from './pages.ts';
@@ -25,6 +25,22 @@ describe('docs/faq.md', () => {
     expect(faq.source).toContain(
       `costs <!-- passing:begin -->${passingSentence(results)}<!-- passing:end --> of processor time on Node 24`,
     );
+  });
+
+  it('has the figures of the simulator for senders that ignore Retry-After', () => {
+    const { comparisons } = JSON.parse(
+      readFileSync(join(root, 'test/simulation/reports/figures.json'), 'utf8'),
+    ) as { comparisons: Record<string, Record<string, { attemptsPerEvent: number }>> };
+    const burst = comparisons['b-500-give-up'];
+    const [ignoring, honoring] = [burst?.['exponential'], burst?.['booked']];
+    expect(faq.source).toContain(
+      `${ignoring?.attemptsPerEvent.toFixed(2) ?? ''} per delivery instead of ${honoring?.attemptsPerEvent.toFixed(2) ?? ''}`,
+    );
+  });
+
+  it('says for how long Stripe retries', () => {
+    expect(faq.source).toContain('retried by Stripe for up to three days');
+    expect(known.stripe.retries).toMatchObject({ windowS: 3 * 24 * 3600 });
   });
 
   it('says that most senders ignore Retry-After', () => {

@@ -137,16 +137,6 @@ describe('the tables in docs/options.md', () => {
   });
 });
 
-describe('the table of options in the README', () => {
-  it('has eight options with the defaults of docs/options.md', () => {
-    const short = rowsIn(page('README.md'), 'Options');
-    expect(short).toHaveLength(8);
-    for (const { name, default: given } of short) {
-      expect(`${name}: ${given}`).toBe(`${name}: ${rows.find((row) => row.name === name)?.default ?? ''}`);
-    }
-  });
-});
-
 /** `ms, 1 to 86,400,000`: the smallest and the largest number, where both are given as numbers. */
 function boundsIn(range: string): { from: number; to: number }[] {
   const [, from = '', to = ''] = /([\d.,]+) to ([\d.,]+)/.exec(range) ?? [];

@@ -1,87 +1,89 @@
-import { readFileSync, statSync } from 'node:fs';
+import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { builtInSenders, type SenderProfile } from '@webhook-backpressure/senders';
+import { adviceFor, builtInSenders, type SenderProfile } from '@webhook-backpressure/senders';
+import { pictureOf, runsIn } from '../../tooling/demo-picture.js';
 import { root } from '../../tooling/packages.js';
-import { page, rowsOf, sectionOf } from './pages.ts';
+import { examplesIn } from '../../tooling/plans.js';
+import { codeIn, page, rowsOf, sectionOf, tokensOf } from './pages.ts';
+import { planOf } from './plan-of.ts';
 
 const readme = page('README.md');
 const choices = rowsOf(sectionOf(readme, 'Middleware or inbox?'), 'The sender');
 
 /** A sender may have several profiles, for requests that differ. */
-const names = [...new Set(builtInSenders.map(({ name }) => name))];
+const profiles = new Map(builtInSenders.map((profile) => [profile.name, profile]));
+const known = rowsOf(sectionOf(page('docs/senders.md'), 'Known senders'), 'Sender').map((row) => ({
+  title: row['Sender'] ?? '',
+  profile: profiles.get(codeIn(row['Key'])[0] ?? '') as SenderProfile,
+}));
 
+/** The profile of a sender as docs/senders.md calls it, or as the beginning of that. */
 function profileOf(name: string): SenderProfile {
-  const found = builtInSenders.find((profile) => profile.name === name);
-  if (found === undefined) throw new Error(`There is no profile ${name}.`);
-  return found;
+  const found =
+    known.find(({ title }) => title === name) ?? known.find(({ title }) => title.startsWith(name));
+  if (found === undefined) throw new Error(`docs/senders.md has no sender ${name}.`);
+  return found.profile;
 }
 
-/** The cell that begins with these words. */
-function choice(beginning: string): string {
-  return choices.map((row) => row['The sender'] ?? '').find((cell) => cell.startsWith(beginning)) ?? '';
-}
+/** Each row of the table: its reason or reasons, what to use, and the senders that it names. */
+const rows = choices.map(({ 'The sender': cell = '', Use: use = '' }) => {
+  const [reasons = '', names = ''] = cell.replaceAll('`', '').split(': ');
+  const senders = names.split(', ').filter((name) => name !== '' && name !== 'your own platform');
+  return { reasons, use, senders };
+});
+
+describe('the table of the README', () => {
+  it.each(rows.flatMap(({ senders, ...row }) => senders.map((sender) => [sender, row] as const)))(
+    'has %s in the row that follows from its profile',
+    (sender, { reasons, use }) => {
+      const advice = adviceFor(profileOf(sender));
+      expect(reasons).toContain(advice.because);
+      expect(use.startsWith(advice.use)).toBe(true);
+    },
+  );
+
+  it('has one row for each sender', () => {
+    for (const { title, profile } of known) {
+      const { because, use } = adviceFor(profile);
+      const fitting = rows.filter(({ reasons }) => reasons.includes(because));
+      expect(fitting.length, `${title} ${because}`).toBe(1);
+      expect(fitting[0]?.use.startsWith(use), title).toBe(true);
+    }
+  });
+
+  it('advises the inbox to who is not sure', () => {
+    expect(choices.at(-1)).toEqual({ 'The sender': 'Not sure?', Use: 'inbox' });
+  });
+});
 
 describe('the README', () => {
+  it('has at most 1,000 words, and code near its beginning', () => {
+    expect(readme.source.split(/\s+/).filter((word) => word !== '').length).toBeLessThanOrEqual(1000);
+    const lines = readme.source.split('\n');
+    expect(lines.findIndex((line) => line.startsWith('```')) + 1).toBeLessThanOrEqual(20);
+    expect(lines.findIndex((line) => line.startsWith('```js')) + 1).toBeLessThanOrEqual(20);
+  });
+
   it('counts the known senders, and those that ignore Retry-After', () => {
-    const ignoring = names.filter((name) => profileOf(name).retryAfter === 'ignored');
-    expect(readme.source).toContain(`identifies [${String(names.length)} senders]`);
-    expect(readme.source).toContain(
-      `${String(ignoring.length)} of the ${String(names.length)} known senders ignore it`,
-    );
+    const ignoring = [...profiles.values()].filter(({ retryAfter }) => retryAfter === 'ignored');
+    expect(readme.source).toContain(`[${String(profiles.size)} senders](docs/senders.md)`);
+    expect(readme.source).toContain(`${String(ignoring.length)} ignore \`Retry-After\``);
   });
 
-  it('has the figures of the simulator for senders that ignore Retry-After', () => {
-    const { comparisons } = JSON.parse(
-      readFileSync(join(root, 'test/simulation/reports/figures.json'), 'utf8'),
-    ) as { comparisons: Record<string, Record<string, { attemptsPerEvent: number; lost: number }>> };
-    const burst = comparisons['b-500-give-up'];
-    const [ignoring, honoring] = [burst?.['exponential'], burst?.['booked']];
-    expect(readme.source).toContain(
-      `${ignoring?.attemptsPerEvent.toFixed(2) ?? ''} per delivery instead of ${honoring?.attemptsPerEvent.toFixed(2) ?? ''}`,
-    );
-    expect([ignoring?.lost, honoring?.lost]).toEqual([0, 0]);
+  it('shows the output of the planner', { timeout: 60_000 }, async () => {
+    const [example] = examplesIn(readme.source);
+    // After an intended change of behavior: node tooling/plans.js
+    expect(await planOf(example?.args ?? [])).toBe(example?.output);
   });
 
-  it('names senders that never retry', () => {
-    expect(choice('never retries')).toContain('GitHub, GitLab, Gitea');
-    for (const name of ['github', 'gitlab', 'gitea']) expect(profileOf(name).retries).toBe('none');
-    expect(choice('uses your response')).toContain('Discord interactions, Twilio');
-    for (const name of ['discord', 'twilio']) expect(profileOf(name).retries).toBe('none');
-  });
-
-  it('names senders that wait 3 s or less', () => {
-    expect(choice('waits 3 s or less')).toContain('(Slack, Zoom, HubSpot apps)');
-    for (const name of ['slack', 'zoom', 'hubspot'])
-      expect(profileOf(name).timeoutMs).toBeLessThanOrEqual(3000);
-    expect(readme.source).toContain('a Slack delivery (timeout 3 s) is queued for at most 2.4 s');
-    expect(profileOf('slack').timeoutMs).toBe(3000);
-  });
-
-  it('names senders that retry for hours', () => {
-    expect(choice('retries for hours')).toContain('(Stripe, Shopify, PayPal)');
-    for (const name of ['stripe', 'shopify', 'paypal']) {
-      expect(profileOf(name).retries).toEqual(
-        expect.objectContaining({ windowS: expect.any(Number) as number }),
-      );
-    }
-    expect(readme.source).toContain('retried by Stripe for up to three days');
-    expect(profileOf('stripe').retries).toMatchObject({ windowS: 3 * 24 * 3600 });
-  });
-
-  it('names senders that honor Retry-After', () => {
-    expect(choice('honors')).toContain('Svix, Hookdeck, Standard Webhooks, Amazon EventBridge');
-    for (const name of ['svix', 'hookdeck', 'standard-webhooks', 'aws-eventbridge']) {
-      expect(profileOf(name).retryAfter).toEqual(expect.objectContaining({ unit: 's' }));
-    }
-  });
-
-  it('shows the live page near its beginning, light and dark, in pictures of at most 200 kB', () => {
-    const beginning = readme.source.slice(0, 1500);
-    for (const scheme of ['light', 'dark']) {
-      const path = `docs/images/dashboard-${scheme}.png`;
-      expect(beginning).toContain(`="${path}"`);
-      expect(statSync(join(root, path)).size).toBeLessThan(200_000);
-    }
+  it('shows a run of the demo: deliveries are lost without the middleware, and none with it', () => {
+    const output = readFileSync(join(root, 'docs/images/demo.txt'), 'utf8');
+    const [without, guarded] = runsIn(output);
+    expect(readFileSync(join(root, 'docs/images/demo.svg'), 'utf8')).toBe(pictureOf(output));
+    expect(Number(without?.lost.replace(',', ''))).toBeGreaterThan(0);
+    expect(guarded?.lost).toBe('0');
+    const picture = tokensOf('image', readme.tokens).find(({ href }) => href === 'docs/images/demo.svg');
+    expect(picture?.text).toContain(`Without the middleware ${without?.lost ?? ''} deliveries are lost`);
   });
 });

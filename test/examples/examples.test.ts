@@ -2,21 +2,16 @@ import { spawn, type ChildProcess } from 'node:child_process';
 import { EventEmitter, once } from 'node:events';
 import { mkdtempSync, readdirSync, rmSync } from 'node:fs';
 import { createServer as createHttpServer } from 'node:http';
-import { createServer, type AddressInfo } from 'node:net';
+import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createInterface, type Interface } from 'node:readline';
 import { text } from 'node:stream/consumers';
-import { afterEach, beforeAll, describe, expect, it, vi } from 'vitest';
+import { afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { root } from '../../tooling/packages.js';
-import { page, tokensOf } from '../docs/pages.ts';
 import { run } from './run.ts';
 import { isRedisSkipped, redisUrl } from '../redis/bed.ts';
 
-const quickStarts = [
-  'README.md',
-  ...['express', 'fastify', 'koa', 'hono', 'node', 'web'].map((name) => `packages/${name}/README.md`),
-];
 const examples = readdirSync(`${root}/examples`).filter((name) => name.endsWith('.js'));
 /** They need a server, or are tested separately. */
 const withServer = [
@@ -194,56 +189,6 @@ describe.each(withoutServer)('%s', (example) => {
     30_000,
   );
 });
-
-describe.each(quickStarts)('the first program in %s', (path) => {
-  it('processes a delivery when it is pasted and run, and ends on SIGTERM', async () => {
-    const port = await freePort();
-    const { process: started, output } = startProgram(path, port);
-    const send = (): Promise<Response> =>
-      fetch(`http://localhost:${String(port)}/webhooks`, {
-        method: 'POST',
-        body: '{"type":"order.created"}',
-        // As `curl -d` sends it, and some senders do.
-        headers: { 'content-type': 'application/x-www-form-urlencoded' },
-      });
-    const answer = await vi.waitFor(send, { timeout: 20_000, interval: 100 });
-    expect(answer.status).toBe(204);
-
-    const ended = once(started, 'exit');
-    started.kill('SIGTERM');
-    expect(await ended).toEqual([null, 'SIGTERM']);
-    expect(await output).toContain('order.created');
-  }, 30_000);
-});
-
-describe('the first program in packages/core/README.md', () => {
-  it('admits a delivery when it is pasted and run', async () => {
-    const { output } = startProgram('packages/core/README.md');
-    expect(await output).toBe('process the delivery; it was queued for 0 ms\n');
-  }, 30_000);
-});
-
-/** Runs the first program of a page as a module. */
-function startProgram(path: string, port = 0): { process: ChildProcess; output: Promise<string> } {
-  const [program] = tokensOf('code', page(path).tokens).filter(({ lang }) => lang === 'js');
-  const code = program?.text.replaceAll('3000', String(port)) ?? '';
-  const started = spawn(process.execPath, ['--input-type=module', '--eval', code], {
-    // The folder of a package that depends on all frameworks.
-    cwd: join(root, 'examples'),
-    stdio: ['ignore', 'pipe', 'inherit'],
-  });
-  child = started;
-  return { process: started, output: text(started.stdout) };
-}
-
-async function freePort(): Promise<number> {
-  const server = createServer().listen(0);
-  await once(server, 'listening');
-  const { port } = server.address() as AddressInfo;
-  server.close();
-  await once(server, 'close');
-  return port;
-}
 
 function start(
   example: string,

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { plan, type Plan, type PlanRequest } from '@webhook-backpressure/planner';
+import { adviceFor, known } from '@webhook-backpressure/senders';
 
 /** Holding handles what arrives in 3 s and can wait for 8 s: 440 deliveries. */
 const GITHUB: PlanRequest = {
@@ -50,6 +51,26 @@ describe('a plan', () => {
     expect(planned.recommendation).toMatchObject({ mode: 'hold', options: {} });
     expect(planned.runs.map(({ name }) => name)).toEqual(['nothing', 'defaults', 'inbox']);
     expect(runOf(planned, 'defaults')).toMatchObject({ lost: 0, attemptsPerEvent: 1 });
+  });
+
+  it('recommends the inbox, or says why to use it, for each sender that the advice sends there', async () => {
+    for (const profile of Object.values(known)) {
+      const { use, because } = adviceFor(profile);
+      const small = { senders: [{ profile }], burst: { events: 60, seconds: 3 } };
+      const { recommendation, warnings } = await plan({ ...GITHUB, ...small });
+      expect(recommendation.mode, profile.name).toBe('hold');
+      const said = warnings.some((warning) =>
+        warning.startsWith(`${profile.name} ${because}: use the inbox`),
+      );
+      expect(said, profile.name).toBe(use === 'inbox');
+    }
+  });
+
+  it('says so if the inbox cannot serve a sender that uses the response', async () => {
+    const { recommendation, warnings } = await plan({ ...GITHUB, senders: [{ profile: 'twilio' }] });
+    expect(recommendation.mode).toBe('inbox');
+    expect(warnings.join(' ')).toContain('twilio uses your response, and the inbox answers before');
+    expect(github.warnings.join(' ')).not.toContain('response');
   });
 
   it('recommends the mode that the request names', () => {

@@ -54,7 +54,7 @@ const IN_SENTENCE: readonly (readonly [framework: string, where: string])[] = [
   ['web', 'around a web-standard handler'],
 ];
 
-/** What the README and the FAQ say of it: what has been measured on Node 24. */
+/** What the FAQ says of it: what has been measured on Node 24. */
 export function passingSentence(results: Readonly<Record<string, { readonly added?: number }>>): string {
   const costs = IN_SENTENCE.flatMap(([framework, where]) => {
     const added = results[`passing/${framework}@node=24`]?.added;

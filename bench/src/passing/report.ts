@@ -5,8 +5,8 @@ import { measurePassing, versionOf } from './measure.ts';
 import { passings, passingSentence, type Passing } from './plan.ts';
 
 /**
- * Measures what passing costs and puts it into the report, the results, the README and the FAQ, beside what is there. With
- * `--only` it measures what begins so, and keeps the other figures.
+ * Measures what passing costs and puts it into the report, the results and the FAQ, beside what is there. With `--only` it
+ * measures what begins so, and keeps the other figures.
  */
 export async function writePassing(): Promise<void> {
   const before = JSON.parse(textOfBench('results.json')) as Record<string, object>;
@@ -21,8 +21,7 @@ export async function writePassing(): Promise<void> {
   const figures = rows.map(({ name, figure }): [string, Passing] => [name, figure]);
   const results = Object.fromEntries([...others, ...figures]);
   await write('results.json', JSON.stringify(results));
-  for (const page of ['../README.md', '../docs/faq.md'])
-    await writeBetween(page, 'passing', passingSentence(results));
+  await writeBetween('../docs/faq.md', 'passing', passingSentence(results));
 
   const { date, processor, system } = describeMachine();
   const versions = [...new Set(passings.map(({ node }) => versionOf(node)))];

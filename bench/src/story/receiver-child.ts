@@ -10,6 +10,15 @@ export interface ReceiverReport {
   readonly handled: number;
   readonly failed: number;
   readonly peakRssBytes: number;
+  /** When the database stored the last one, in milliseconds since 1970. */
+  readonly lastHandledMs: number;
+}
+
+/** What to start, and the folder for its files. */
+interface Start {
+  readonly name: ReceiverName;
+  readonly access: Access;
+  readonly folder: string;
 }
 
 const RSS_EVERY_MS = 100;
@@ -17,8 +26,9 @@ const RSS_EVERY_MS = 100;
 let handled = 0;
 let failed = 0;
 let peakRssBytes = 0;
+let lastHandledMs = 0;
 
-async function start({ name, access }: { name: ReceiverName; access: Access }): Promise<number> {
+async function start({ name, access, folder }: Start): Promise<number> {
   const pool = new Pool({ ...access });
   if (pool.options.max !== POOL) throw new Error(`The default of pg is ${String(pool.options.max)}.`);
   pool.on('error', () => {
@@ -39,6 +49,7 @@ async function start({ name, access }: { name: ReceiverName; access: Access }): 
       await client.query('SELECT pg_sleep($1)', [QUERY_S]);
       await client.query('COMMIT');
       handled += 1;
+      lastHandledMs = Date.now();
     } catch (error) {
       failed += 1;
       await client.query('ROLLBACK');
@@ -47,10 +58,12 @@ async function start({ name, access }: { name: ReceiverName; access: Access }): 
       client.release();
     }
   };
-  const server = await startReceiver(name, store);
+  const server = await startReceiver(name, store, folder);
   return (server.address() as AddressInfo).port;
 }
 
-answer((question: { name: ReceiverName; access: Access } | 'report'): unknown =>
-  question === 'report' ? ({ handled, failed, peakRssBytes } satisfies ReceiverReport) : start(question),
+answer((question: Start | 'report'): unknown =>
+  question === 'report'
+    ? ({ handled, failed, peakRssBytes, lastHandledMs } satisfies ReceiverReport)
+    : start(question),
 );

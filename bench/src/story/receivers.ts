@@ -1,22 +1,28 @@
 import { createServer, type RequestListener, type Server } from 'node:http';
 import { once } from 'node:events';
+import { join } from 'node:path';
 import underPressure from '@fastify/under-pressure';
 import { webhookBackpressure } from '@webhook-backpressure/express';
-import express, { type RequestHandler } from 'express';
+import { webhookInbox } from '@webhook-backpressure/express/inbox';
+import { sqliteStore } from '@webhook-backpressure/sqlite';
+import express, { type Express, type RequestHandler } from 'express';
 import expressQueue from 'express-queue';
 import { rateLimit } from 'express-rate-limit';
 import { fastify } from 'fastify';
 import pLimit from 'p-limit';
 import { DRAIN_RATE, MAX_WAIT_MS, POOL, type ReceiverName } from './setup.ts';
 
-/** Stores a delivery. */
+/** Stores a delivery in the database. */
 export type Store = (delivery: { id: string }) => Promise<void>;
 
 /** The queue that is processed while a sender waits. */
 const QUEUE = (DRAIN_RATE * MAX_WAIT_MS) / 1000;
 
 /** The middleware before the handler in Express. */
-const guards: Record<Exclude<ReceiverName, 'under-pressure' | 'p-limit'>, () => RequestHandler[]> = {
+const guards: Record<
+  Exclude<ReceiverName, 'under-pressure' | 'p-limit' | 'webhook-inbox'>,
+  () => RequestHandler[]
+> = {
   nothing: () => [],
   'express-queue': () => [expressQueue({ activeLimit: POOL, queuedLimit: QUEUE })],
   'express-rate-limit': () => [
@@ -25,10 +31,24 @@ const guards: Record<Exclude<ReceiverName, 'under-pressure' | 'p-limit'>, () => 
   'webhook-backpressure': () => [webhookBackpressure({ concurrency: POOL, maxWaitMs: MAX_WAIT_MS })],
 };
 
-/** The same handler in each of them; returns the server, listening. */
-export async function startReceiver(name: ReceiverName, store: Store): Promise<Server> {
+/**
+ * The same handler in each of them; returns the server, listening.
+ *
+ * @param folder - where an inbox keeps its file.
+ */
+export async function startReceiver(name: ReceiverName, store: Store, folder: string): Promise<Server> {
   if (name === 'under-pressure') return startFastify(store);
   const app = express();
+  if (name === 'webhook-inbox') {
+    const webhooks = webhookInbox({
+      store: sqliteStore({ path: join(folder, 'webhooks.db') }),
+      verify: false,
+      concurrency: POOL,
+      process: (delivery) => store(delivery.json() as { id: string }),
+    });
+    app.post('/webhooks', webhooks);
+    return listen(app);
+  }
   const limit = pLimit(POOL);
   app.use('/webhooks', ...(name === 'p-limit' ? [] : guards[name]()), express.json());
   app.post('/webhooks', async (req, res) => {
@@ -36,6 +56,10 @@ export async function startReceiver(name: ReceiverName, store: Store): Promise<S
     await (name === 'p-limit' ? limit(store, delivery) : store(delivery));
     res.sendStatus(204);
   });
+  return listen(app);
+}
+
+async function listen(app: Express): Promise<Server> {
   const server = createServer(app as RequestListener).listen(0, '127.0.0.1');
   await once(server, 'listening');
   return server;

@@ -4,6 +4,7 @@ import * as setup from './setup.ts';
 import type { Row } from './verdict.ts';
 
 const IGNORED = 'webhook-backpressure-ignored';
+const INBOX = 'webhook-inbox';
 /** The axis of seconds is divided into so many parts. */
 const TICKS = 4;
 
@@ -13,9 +14,12 @@ export interface Story {
   readonly rows: readonly Row[];
 }
 
-/** One line for each receiver, up to the last confirmed delivery. Senders that ignore `Retry-After` look the same. */
+/**
+ * One line for each receiver, up to the last confirmed delivery. Senders that ignore `Retry-After` look the same, and an
+ * inbox confirms all deliveries as they arrive.
+ */
 export function goodputChart({ rows }: Story): string {
-  const receivers = rows.filter(({ name }) => name !== IGNORED);
+  const receivers = rows.filter(({ name }) => name !== IGNORED && name !== INBOX);
   const lastS = Math.max(...receivers.map(({ perSecond }) => perSecond.findLastIndex((count) => count > 0)));
   const endS = Math.ceil((lastS + 1) / TICKS) * TICKS;
   const lines = receivers.map(({ name, perSecond }) => ({
@@ -29,51 +33,59 @@ export function goodputChart({ rows }: Story): string {
   });
 }
 
+/** The rows of the README: the usual beginning, the best of the peers, and ours. */
+const IN_README: readonly setup.RunName[] = [
+  'nothing',
+  'express-queue',
+  IGNORED,
+  'webhook-backpressure',
+  INBOX,
+];
+
 /** The part of the README between the markers. */
-export function readmeSection(story: Story): string {
-  const { rows, machine } = story;
-  const ignored = rows.some(({ name }) => name === IGNORED)
-    ? ' In the last row, senders ignore `Retry-After` and follow their own backoff.'
-    : '';
+export function readmeSection({ rows, machine }: Story): string {
   return [
     '',
     '',
-    `${setup.DELIVERIES.toLocaleString('en')} deliveries in ${String(setup.BURST_S)} s reach an Express app whose handler holds one of the ${String(setup.POOL)} connections in pg's default pool. PostgreSQL can process about ${String(setup.DRAIN_RATE)} of them per second. Senders hang up after ${String(setup.SENDER_TIMEOUT_MS / 1000)} s and retry after \`Retry-After\`, or with exponential backoff if there is none.`,
+    `${setup.DELIVERIES.toLocaleString('en')} deliveries in ${String(setup.BURST_S)} s. The handler needs one of ${String(setup.POOL)} PostgreSQL connections: about ${String(setup.DRAIN_RATE)} a second. Senders hang up after ${String(setup.SENDER_TIMEOUT_MS / 1000)} s.`,
     '',
-    ...readmeTable(rows),
+    '| Receiver | Useful work | p50 | All done | Lost |',
+    '| --- | ---: | ---: | ---: | ---: |',
+    ...rows
+      .filter(({ name }) => IN_README.includes(name))
+      .map(
+        (row) =>
+          `| ${labelOf(row)} | ${usefulWork(row)} | ${timeOf(row.p50S)} | ${clearOf(row)} | ${row.lost.toLocaleString('en')} |`,
+      ),
     '',
-    `Useful work is deliveries confirmed to the sender ÷ deliveries the database processed; the rest was done for senders that had already hung up.${ignored} Measured by \`npm run bench:story\` (${machine.date}, ${machine.processor}, Node ${machine.node}; [full report](bench/story/report.md)).`,
-    '',
-    '![Deliveries confirmed to their sender per second, for each receiver](bench/story/goodput.svg)',
+    `Useful work: the part done for senders that still listened. p50: from first attempt to confirmation. [All receivers](bench/story/report.md), ${machine.date}, \`npm run bench:story\`.`,
     '',
     '',
   ].join('\n');
 }
 
-function readmeTable(rows: readonly Row[]): string[] {
-  return [
-    '| Receiver | Lost | Attempts per delivery | All delivered after | Useful work |',
-    '| --- | ---: | ---: | ---: | ---: |',
-    ...rows.map((row) => {
-      const clearS = secondsOf(row.lost > 0 ? null : row.clearS);
-      return `| ${labelOf(row)} | ${row.lost.toLocaleString('en')} | ${row.attemptsPerDelivery.toFixed(2)} | ${clearS} | ${(100 * row.goodput).toFixed(0)} % |`;
-    }),
-  ];
-}
-
 function shortTable(rows: readonly Row[]): string[] {
   return [
-    '| | delivered | lost | attempts each | p50 | p99 | all delivered after | useful work |',
+    '| | useful work | p50 | p99 | attempts each | all done after | delivered | lost |',
     '| --- | ---: | ---: | ---: | ---: | ---: | ---: | ---: |',
-    ...rows.map((row) => {
-      const name = labelOf(row);
-      return `| ${name} | ${row.delivered.toLocaleString('en')} | ${row.lost.toLocaleString('en')} | ${row.attemptsPerDelivery.toFixed(2)} | ${secondsOf(row.p50S)} | ${secondsOf(row.p99S)} | ${secondsOf(row.lost > 0 ? null : row.clearS)} | ${(100 * row.goodput).toFixed(0)} % |`;
-    }),
+    ...rows.map(
+      (row) =>
+        `| ${labelOf(row)} | ${usefulWork(row)} | ${timeOf(row.p50S)} | ${timeOf(row.p99S)} | ${row.attemptsPerDelivery.toFixed(2)} | ${clearOf(row)} | ${row.delivered.toLocaleString('en')} | ${row.lost.toLocaleString('en')} |`,
+    ),
   ];
 }
 
-function secondsOf(seconds: number | null): string {
-  return seconds === null ? '–' : `${seconds.toFixed(1)} s`;
+function usefulWork({ goodput }: Row): string {
+  return `${(100 * goodput).toFixed(0)} %`;
+}
+
+function clearOf({ lost, clearS }: Row): string {
+  return timeOf(lost > 0 ? null : clearS);
+}
+
+function timeOf(seconds: number | null): string {
+  if (seconds === null) return '–';
+  return seconds < 1 ? `${(1000 * seconds).toFixed(0)} ms` : `${seconds.toFixed(1)} s`;
 }
 
 /** The same burst on a receiver that stutters. */
@@ -99,7 +111,7 @@ export function storyReport({ machine, rows }: Story, head: readonly string[] = 
     '',
     ...shortTable(rows),
     '',
-    '"Useful work" is the deliveries confirmed to their sender ÷ the deliveries that the database processed. The rest was done for senders that had hung up, and repeated at their retry.',
+    '"Useful work" is the deliveries confirmed to their sender ÷ the deliveries that the database processed. The rest was done for senders that had hung up, and repeated at their retry. p50 and p99 are from the first attempt to the confirmation, "all done" is when the last delivery was confirmed and processed. The inbox confirms a delivery when it is in its file, on a disk, and processes it later.',
     '',
     '| | refused | timed out | most attempts for one | processed | errors of the receiver | errors in the log of the database | most RSS |',
     '| --- | ---: | ---: | ---: | ---: | ---: | ---: | ---: |',
@@ -118,8 +130,9 @@ const LABELS: Readonly<Partial<Record<setup.RunName, string>>> = {
   nothing: 'no protection',
   'under-pressure': 'under-pressure, in Fastify',
   'p-limit': 'p-limit by hand',
-  'webhook-backpressure': '**webhook-backpressure**',
-  'webhook-backpressure-ignored': '**webhook-backpressure**, `Retry-After` ignored',
+  [IGNORED]: '**middleware**, `Retry-After` ignored',
+  'webhook-backpressure': '**middleware**, `Retry-After` honored',
+  [INBOX]: '**inbox**, in SQLite',
 };
 
 function labelOf({ name }: Row): string {

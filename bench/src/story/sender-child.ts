@@ -11,10 +11,18 @@ export interface Outcome {
   readonly answers: readonly number[];
 }
 
+/** What became of all. */
+export interface Burst {
+  /** When it began, in milliseconds since 1970. */
+  readonly beganMs: number;
+  readonly outcomes: readonly Outcome[];
+}
+
 const ORDER = { email: 'jon@example.com', total_price: '403.00', line_items: [{ sku: 'A-1', quantity: 2 }] };
 
 /** Sends the burst and comes back with what was not taken, until all is delivered or given up, or time is up. */
-async function burst(url: string, honorsRetryAfter: boolean): Promise<Outcome[]> {
+async function burst(url: string, honorsRetryAfter: boolean): Promise<Burst> {
+  const beganMs = Date.now();
   const begin = performance.now();
   const elapsedMs = (): number => performance.now() - begin;
 
@@ -35,7 +43,8 @@ async function burst(url: string, honorsRetryAfter: boolean): Promise<Outcome[]>
       await wait(waitMs);
     }
   };
-  return Promise.all(Array.from({ length: DELIVERIES }, (_, index) => deliver(index)));
+  const outcomes = await Promise.all(Array.from({ length: DELIVERIES }, (_, index) => deliver(index)));
+  return { beganMs, outcomes };
 }
 
 async function attempt(

@@ -26,18 +26,16 @@ export const STUTTER_EVERY_MS = 2000;
 /** … for this long from the beginning of the burst. */
 export const STUTTER_MS = 14_000;
 
-const RECEIVERS = [
-  'nothing',
-  'express-queue',
-  'express-rate-limit',
-  'under-pressure',
-  'p-limit',
-  'webhook-backpressure',
-] as const;
-export type ReceiverName = (typeof RECEIVERS)[number];
+const RECEIVERS = ['nothing', 'express-queue', 'express-rate-limit', 'under-pressure', 'p-limit'] as const;
+export type ReceiverName = (typeof RECEIVERS)[number] | 'webhook-backpressure' | 'webhook-inbox';
 
-/** The last run repeats that of the middleware, with senders that retry by their own schedule. */
-export const RUNS = [...RECEIVERS, 'webhook-backpressure-ignored'] as const;
+/** Ours come last. The first of them has senders that retry by their own schedule, as most do. */
+export const RUNS = [
+  ...RECEIVERS,
+  'webhook-backpressure-ignored',
+  'webhook-backpressure',
+  'webhook-inbox',
+] as const;
 export type RunName = (typeof RUNS)[number];
 
 export function receiverOf(run: RunName): ReceiverName {

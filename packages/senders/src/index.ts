@@ -1,3 +1,4 @@
+export { adviceFor, type SenderAdvice } from './advice.ts';
 export {
   cloudEventsHandshake,
   type CloudEventsHandshakeOptions,

@@ -1,4 +1,5 @@
 import type { SenderProfile } from '@webhook-backpressure/senders';
+import { retriesForS } from '../../../packages/senders/src/advice.ts';
 
 /** The cells that docs/senders.md must have for a sender, by column title. */
 export type Cells = Record<
@@ -40,7 +41,7 @@ function repeats(profile: SenderProfile): string {
   const seconds = retriesForS(profile);
   const parts = [
     retries.maxAttempts === undefined ? undefined : `${String(retries.maxAttempts)} attempts`,
-    seconds === undefined || seconds === 0 ? undefined : `for ${duration(seconds)}`,
+    seconds === Infinity || seconds === 0 ? undefined : `for ${duration(seconds)}`,
     retries.after === undefined ? undefined : `after ${retries.after.join(' or ')}`,
   ].filter((part) => part !== undefined);
   return parts.length === 0 ? NOTHING : parts.join(', ');
@@ -53,16 +54,6 @@ function retryAfter({ retryAfter: habit }: SenderProfile): string {
     habit?.minSeconds === undefined ? '' : `, at least ${String(habit.minSeconds)}`,
     habit?.maxSeconds === undefined ? '' : `, at most ${String(habit.maxSeconds)}`,
   ].join('');
-}
-
-/** For how long a sender repeats a delivery, in seconds; undefined if that is unknown. */
-export function retriesForS({ retries = {} }: SenderProfile): number | undefined {
-  if (retries === 'none') return 0;
-  const { maxAttempts, scheduleS, windowS } = retries;
-  if (windowS !== undefined || scheduleS === undefined) return windowS;
-  const last = scheduleS.at(-1) ?? 0;
-  const repeated = Math.max(0, (maxAttempts ?? 0) - 1 - scheduleS.length);
-  return scheduleS.reduce((sum, s) => sum + s, repeated * last);
 }
 
 /**

@@ -1,7 +1,12 @@
 import { describe, expect, it } from 'vitest';
-import { builtInSenders, known, type SenderProfile, type SwitchOffRule } from '@webhook-backpressure/senders';
+import {
+  adviceFor,
+  builtInSenders,
+  known,
+  type SenderProfile,
+  type SwitchOffRule,
+} from '@webhook-backpressure/senders';
 import { codeIn, page, rowsOf, sectionOf } from '../../docs/pages.ts';
-import { adviceOf } from './advice.ts';
 import { cellsOf, duration } from './cells.ts';
 
 const senders = page('docs/senders.md');
@@ -75,9 +80,10 @@ describe('the advice for each sender in docs/senders.md', () => {
   it.each(rows)('follows from the profile of %s', (_, row, profile) => {
     const [route, what] = /^(Name it on its route\. ?)?(.*)$/.exec(row['What to do'] ?? '')?.slice(1) ?? [];
     expect(route !== undefined).toBe(profile.match === 'all');
-    const advice = adviceOf(profile);
-    if (advice === 'Nothing.') expect(what).not.toMatch(/^(Use|Give)/);
-    else expect(what?.startsWith(advice), what).toBe(true);
+    const { use, because } = adviceFor(profile);
+    if (use === 'inbox') expect(what).toMatch(/^Use \[the inbox\]\(inbox\.md\)\./);
+    else if (because === 'uses your response') expect(what).toMatch(/^Give it a route with its own intake\./);
+    else expect(what).not.toMatch(/^(Use|Give)/);
   });
 
   it('says so where a 429 loses the delivery', () => {

@@ -1,3 +1,4 @@
+import { adviceFor } from '@webhook-backpressure/senders';
 import { duration, grouped } from '../base/format.ts';
 import type { Configuration, Outcome } from './plan.ts';
 import { type Request, maxStartsOf, durationS, isOverloaded } from './request.ts';
@@ -100,8 +101,23 @@ export function warningsFor(request: Request, { nothing, recommended }: Found): 
       'The receivers share the limits by joinFleet. Without it, give each an equal part of the concurrency.',
     );
   }
+  if (request.mode === undefined) warnings.push(...adviceAgainst(request, recommended.configuration));
   if (recommended.configuration.mode === 'inbox') warnings.push(...commitsOf(request, recommended));
   return warnings;
+}
+
+/** The recommendation is for this burst. What each sender does after a refusal may say otherwise. */
+function adviceAgainst({ senders }: Request, { mode }: Configuration): string[] {
+  return senders.flatMap(({ name, profile }) => {
+    const { use, because } = adviceFor(profile);
+    if (mode === 'hold' && use === 'inbox')
+      return [`${name} ${because}: use the inbox if a larger burst or slower handlers are possible.`];
+    if (mode === 'inbox' && because === 'uses your response')
+      return [
+        `${name} ${because}, and the inbox answers before your handler runs: use the middleware for it.`,
+      ];
+    return [];
+  });
 }
 
 /** Commits that make the inbox slower than its handlers by more than this part are worth a sentence. */
