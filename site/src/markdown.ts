@@ -2,12 +2,12 @@ import { relative, sep } from 'node:path';
 import { root } from '../../tooling/packages.js';
 import { hrefOf } from './addresses.ts';
 import { drawingOf } from './drawing.ts';
-import { widenColumns } from './columns.ts';
 import { nameOptionRows } from './option-rows.ts';
+import { labelCells } from './tables.ts';
 
 /** The parts of a token of markdown-it that are used here. */
 export interface Token {
-  readonly type: string;
+  type: string;
   readonly info: string;
   content: string;
   readonly children: Token[] | null;
@@ -39,8 +39,8 @@ export function forSite(markdown: MarkdownIt): void {
     const file = env.realPath ?? env.path;
     // The title in the head of a page.
     if (file === undefined) return;
-    widenColumns(tokens);
     nameOptionRows(tokens);
+    labelCells(tokens);
     const source = relative(root, file).split(sep).join('/');
     for (const token of tokens) {
       if (token.type === 'html_block') token.content = pictureOf(token.content);

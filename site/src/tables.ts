@@ -1,32 +1,31 @@
-/** The parts of a token of markdown-it that are used here. */
-interface Token {
-  readonly type: string;
-  readonly content: string;
-  attrSet(name: string, value: string): void;
-}
+import type { Token } from './markdown.ts';
 
-/** Characters of Markdown in the longest cell. */
-const WIDE = 70;
-const MEDIUM = 25;
+/** Longer code in a cell may be broken after these characters, so that its column is not as wide as the code. */
+const LONG_CODE = 16;
+const BREAKS = /(?<=[_./:,;=(|])(?=[^\s])/;
 
-/** Gives columns of sentences a class for their width: a narrow screen would break them after every word. */
-export function widenColumns(tokens: readonly Token[]): void {
-  let columns: { readonly cells: Token[]; longest: number }[] = [];
+/** Gives each cell the title of its column, with which a narrow screen shows the row as a list. */
+export function labelCells(tokens: readonly Token[]): void {
+  let titles: string[] = [];
   let column = 0;
   for (const [index, token] of tokens.entries()) {
-    if (token.type === 'table_open') columns = [];
+    if (token.type === 'table_open') titles = [];
     if (token.type === 'tr_open') column = 0;
-    if (token.type === 'th_open' || token.type === 'td_open') {
-      const { cells, longest } = columns[column] ?? { cells: [], longest: 0 };
-      const { length } = tokens[index + 1]?.content ?? '';
-      columns[column] = { cells: [...cells, token], longest: Math.max(longest, length) };
-      column += 1;
-    }
-    if (token.type === 'table_close') columns.forEach(setWidth);
+    if (token.type !== 'th_open' && token.type !== 'td_open') continue;
+    const { children } = tokens[index + 1] ?? {};
+    if (token.type === 'th_open') titles.push((children ?? []).map(({ content }) => content).join(''));
+    else token.attrSet('data-label', titles[column] ?? '');
+    children?.forEach(breakCode);
+    column += 1;
   }
 }
 
-function setWidth({ cells, longest }: { readonly cells: readonly Token[]; readonly longest: number }): void {
-  if (longest <= MEDIUM) return;
-  for (const cell of cells) cell.attrSet('class', longest > WIDE ? 'wide-cell' : 'medium-cell');
+function breakCode(token: Token): void {
+  if (token.type !== 'code_inline' || token.content.length < LONG_CODE) return;
+  token.type = 'html_inline';
+  token.content = `<code v-pre>${token.content.split(BREAKS).map(escaped).join('<wbr>')}</code>`;
+}
+
+function escaped(text: string): string {
+  return text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;');
 }
