@@ -1,11 +1,11 @@
 import { copyFileSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { root } from '../../tooling/packages.js';
-import { accessibleSearch } from '../src/accessible-search.ts';
+import { accessibleTheme } from '../src/accessible-theme.ts';
 import { BASE, OFF_SITE, ORIGIN, REPOSITORY, routeOf } from '../src/addresses.ts';
 import { descriptionOf } from '../src/description.ts';
 import { forSite, type MarkdownIt } from '../src/markdown.ts';
-import { features, nav, sidebar } from '../src/menus.ts';
+import { nav, sidebar } from '../src/menus.ts';
 import { wordsOf } from '../src/search.ts';
 import { searchable } from '../src/searchable.ts';
 import { withoutTreeShaking } from '../src/server-bundle.ts';
@@ -64,13 +64,7 @@ export default {
     },
   },
   transformPageData(page: PageData): Partial<PageData> {
-    if (page.filePath === 'site/index.md') {
-      const { hero } = page.frontmatter as { hero: object };
-      return {
-        description,
-        frontmatter: { ...page.frontmatter, hero: { ...hero, tagline: description }, features },
-      };
-    }
+    if (page.filePath === 'site/index.md') return { description };
     if (isApi(page.filePath)) return { frontmatter: { ...page.frontmatter, editLink: false } };
     const found = descriptionOf(readFileSync(join(root, page.filePath), 'utf8'));
     return page.description === '' && found !== undefined ? { description: found } : {};
@@ -88,7 +82,7 @@ export default {
     copyFileSync(join(root, 'docs/images/dashboard-light.png'), join(outDir, 'preview.png'));
   },
   vite: {
-    plugins: [accessibleSearch(), withoutTreeShaking()],
+    plugins: [accessibleTheme(), withoutTreeShaking()],
     publicDir: join(root, 'site/public'),
     // Pictures stay files, so that style.css recognizes them by their names. The largest chunk is the search index.
     build: { assetsInlineLimit: 0, chunkSizeWarningLimit: 3_000 },

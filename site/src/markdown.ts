@@ -1,8 +1,10 @@
-import { relative, sep } from 'node:path';
+import { readFileSync } from 'node:fs';
+import { join, relative, sep } from 'node:path';
 import { root } from '../../tooling/packages.js';
 import { hrefOf } from './addresses.ts';
 import { drawingOf } from './drawing.ts';
 import { nameOptionRows } from './option-rows.ts';
+import { withReadmeCode } from './readme-code.ts';
 import { labelCells } from './tables.ts';
 
 /** The parts of a token of markdown-it that are used here. */
@@ -15,13 +17,20 @@ export interface Token {
   attrSet(name: string, value: string): void;
 }
 
+interface State {
+  src: string;
+  readonly tokens: Token[];
+  readonly env: Environment;
+}
+
 type Render = (tokens: Token[], index: number, ...rest: unknown[]) => string;
 
 /** The parts of a renderer of markdown-it that are used here. */
 export interface MarkdownIt {
   readonly core: {
     readonly ruler: {
-      push(name: string, rule: (state: { tokens: Token[]; env: Environment }) => void): void;
+      push(name: string, rule: (state: State) => void): void;
+      before(next: string, name: string, rule: (state: State) => void): void;
     };
   };
   readonly renderer: { readonly rules: Record<string, Render | undefined> };
@@ -35,6 +44,9 @@ interface Environment {
 
 /** Makes pages that are written for GitHub work on the site: links, pictures and diagrams. */
 export function forSite(markdown: MarkdownIt): void {
+  markdown.core.ruler.before('normalize', 'readme-code', (state) => {
+    state.src = withReadmeCode(state.src, readFileSync(join(root, 'README.md'), 'utf8'));
+  });
   markdown.core.ruler.push('for-site', ({ tokens, env }) => {
     const file = env.realPath ?? env.path;
     // The title in the head of a page.

@@ -5,8 +5,6 @@ export interface Entry {
   readonly text: string;
   /** The path of its Markdown file, from the top of the repository. */
   readonly source: string;
-  /** On the home page. */
-  readonly details?: string;
 }
 
 /** Pages under one heading. */
@@ -20,17 +18,14 @@ const packageOf = (folder: string, text: string): Entry => ({ text, source: `pac
 
 /** The quick starts. */
 export const frameworks: readonly Entry[] = [
-  { ...packageOf('express', 'Express'), details: 'Middleware, and the inbox as a route' },
-  { ...packageOf('fastify', 'Fastify'), details: 'A plugin, and the inbox as a route' },
-  {
-    ...packageOf('web', 'Next.js and other Web APIs'),
-    details: 'SvelteKit, Nitro, Astro, Elysia, Bun, Deno, Workers',
-  },
-  { ...doc('nestjs', 'NestJS'), details: 'On Express and on Fastify' },
-  { ...packageOf('hono', 'Hono'), details: 'On Node.js, Bun, Deno and Workers' },
-  { ...packageOf('koa', 'Koa'), details: 'Middleware, and the inbox as a route' },
-  { ...packageOf('node', 'node:http'), details: 'Without a framework, or in front of one' },
-  { ...doc('serverless', 'Serverless'), details: 'AWS Lambda and Vercel' },
+  packageOf('express', 'Express'),
+  packageOf('fastify', 'Fastify'),
+  packageOf('web', 'Next.js and other Web APIs'),
+  doc('nestjs', 'NestJS'),
+  packageOf('hono', 'Hono'),
+  packageOf('koa', 'Koa'),
+  packageOf('node', 'node:http'),
+  doc('serverless', 'Serverless'),
 ];
 
 /** The packages that an adapter for a framework is combined with. */
