@@ -71,6 +71,13 @@ describe('the search', () => {
     ['ERR_WBP_CAPACITY', '/errors#err_wbp_capacity'],
     ['closeOnSignals', '/options#closeonsignals'],
     ['PgBouncer', '/many-machines#behind-pgbouncer'],
+    ['flooding tenant', '/troubleshooting#'],
+    ['next stripe', '/web#nextjs'],
+    ['postgres down', 'postgres'],
+    ['retry-after', '/refusals#retry-after'],
+    ['shutdown', '/frameworks#graceful-shutdown'],
+    ['sigterm kubernetes', '/production#kubernetes'],
+    ['dead letter', '/inbox#dead-letters'],
   ])('finds %s', async (words, expected) => {
     const { page } = await read(VIEWS[0] as View);
     await reader?.visit('');

@@ -6,7 +6,7 @@ import { BASE, OFF_SITE, ORIGIN, REPOSITORY, routeOf } from '../src/addresses.ts
 import { descriptionOf } from '../src/description.ts';
 import { forSite, type MarkdownIt } from '../src/markdown.ts';
 import { nav, sidebar } from '../src/menus.ts';
-import { wordsOf } from '../src/search.ts';
+import { ranking, wordsOf } from '../src/search.ts';
 import { searchable } from '../src/searchable.ts';
 import { withoutTreeShaking } from '../src/server-bundle.ts';
 import { slug } from 'github-slugger';
@@ -102,14 +102,7 @@ export default {
         _render: searchable,
         miniSearch: {
           options: { tokenize: wordsOf },
-          // Every word must be found: most pages have "webhook" in them.
-          searchOptions: {
-            combineWith: 'AND',
-            boost: { title: 4, text: 2, titles: 1 },
-            // An option has its name on many pages, and in many types of the API reference.
-            boostDocument: (id: string): number =>
-              id.includes('/api/') ? 0.1 : id.includes('/options#') ? 2 : 1,
-          },
+          searchOptions: ranking,
         },
       },
     },
