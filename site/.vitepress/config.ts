@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { root } from '../../tooling/packages.js';
 import { accessibleTheme } from '../src/accessible-theme.ts';
 import { BASE, OFF_SITE, ORIGIN, REPOSITORY, routeOf } from '../src/addresses.ts';
+import { writeForAgents } from '../src/agents.ts';
 import { descriptionOf } from '../src/description.ts';
 import { forSite, type MarkdownIt } from '../src/markdown.ts';
 import { nav, sidebar } from '../src/menus.ts';
@@ -73,12 +74,14 @@ export default {
     if (pageData.relativePath === '404.md') return [];
     return [
       ['link', { rel: 'canonical', href: addressOf(pageData) }],
+      ['link', { rel: 'alternate', type: 'text/markdown', href: `${BASE}${pageData.relativePath}` }],
       ['meta', { property: 'og:url', content: addressOf(pageData) }],
       ['meta', { property: 'og:title', content: title }],
       ['meta', { property: 'og:description', content: pageData.description || description }],
     ];
   },
-  buildEnd({ outDir }: { outDir: string }): void {
+  buildEnd({ outDir, pages }: { outDir: string; pages: readonly string[] }): void {
+    writeForAgents(outDir, pages, description);
     copyFileSync(join(root, 'docs/images/dashboard-light.png'), join(outDir, 'preview.png'));
   },
   vite: {

@@ -66,7 +66,6 @@ export const groups: readonly Group[] = [
       { text: 'Get started', source: 'README.md' },
       doc('concepts', 'Concepts'),
       doc('frameworks', 'Frameworks'),
-      doc('web', 'Web APIs on each host'),
       { text: 'Examples', source: 'examples/README.md' },
     ],
   },
@@ -76,6 +75,7 @@ export const groups: readonly Group[] = [
     entries: [
       doc('sizing', 'Sizing'),
       doc('inbox', 'The inbox'),
+      doc('web', 'Web APIs on each host'),
       doc('many-machines', 'Many machines'),
       doc('fleet', 'One limit for many receivers'),
       doc('sending', 'Sending webhooks'),
@@ -99,6 +99,7 @@ export const groups: readonly Group[] = [
       doc('limits', 'Limits'),
       { text: 'Security', source: 'SECURITY.md' },
       doc('support', 'Versions and support'),
+      doc('SKILL', 'For coding agents'),
     ],
   },
   {
