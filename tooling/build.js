@@ -2,7 +2,7 @@
 // one CommonJS module, and the declarations of both, from those that `tsc -b` has written to its folder `types`.
 import { existsSync, mkdirSync, readdirSync, statSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
-import { publishedPackages, root } from './packages.js';
+import { packedPages, publishedPackages, root } from './packages.js';
 
 const STAMP = join(root, 'temp/bundled');
 const packages = publishedPackages();
@@ -21,7 +21,7 @@ function isUpToDate() {
   const inputs = [
     ...packages.flatMap(({ path }) => [...tree(join(path, 'src')), join(path, 'package.json')]),
     ...tree(import.meta.dirname),
-    join(root, 'docs/errors.md'),
+    ...packedPages.map((page) => join(root, 'docs', page)),
     join(root, 'package-lock.json'),
   ];
   const bundledAt = statSync(STAMP).mtimeMs;

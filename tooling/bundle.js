@@ -3,7 +3,7 @@ import { dirname, join, resolve } from 'node:path';
 import { rolldown } from 'rolldown';
 import { rollup } from 'rollup';
 import { dts } from 'rollup-plugin-dts';
-import { entriesOf, root } from './packages.js';
+import { entriesOf, packedPages, root } from './packages.js';
 
 /**
  * Programs that run in their own process or thread and are never imported: ES modules without declarations.
@@ -18,13 +18,6 @@ const PROGRAMS = {
 
 /** Packages whose entries share modules: each module must be in one file only, since some have state. */
 const SHARES_MODULES = new Set(['core', 'inbox', 'node', 'web']);
-
-/**
- * Pages that the package contains, since its errors lead to them.
- *
- * @type {Record<string, string[]>}
- */
-const PAGES = { base: ['docs/errors.md'] };
 
 const PAGES_ADDRESS = 'https://github.com/webhook-backpressure/webhook-backpressure/blob/main/';
 
@@ -56,9 +49,11 @@ export async function bundlePackage(published) {
   const declarations = new Map(entriesOf(published).map(({ name, types }) => [types, name]));
   for (const declaration of declarations.keys()) await bundleTypes(declaration, declarations, write);
 
-  for (const page of PAGES[folder] ?? []) {
-    mkdirSync(dirname(join(dist, page)), { recursive: true });
-    write(page, withAbsoluteLinks(readFileSync(join(root, page), 'utf8'), dirname(page)));
+  if (folder === 'base') {
+    mkdirSync(join(dist, 'docs'), { recursive: true });
+    for (const page of packedPages) {
+      write(`docs/${page}`, withWorkingLinks(readFileSync(join(root, 'docs', page), 'utf8')));
+    }
   }
 
   const kept = new Set([...written].map((file) => file.split('/')[0]));
@@ -146,12 +141,14 @@ async function bundleTypes(declaration, declarations, write) {
 }
 
 /**
- * @param {string} markdown
- * @param {string} folder of the page in the repository
+ * Links to pages that the package lacks lead to the repository.
+ *
+ * @param {string} markdown of a page in docs
  */
-function withAbsoluteLinks(markdown, folder) {
-  return markdown.replaceAll(
-    /\]\((?!https:|#)([^)]+)\)/g,
-    (_, link) => `](${new URL(String(link), `${PAGES_ADDRESS}${folder}/`).href})`,
+function withWorkingLinks(markdown) {
+  return markdown.replaceAll(/\]\((?!https:|#)([^)]+)\)/g, (link, /** @type {string} */ target) =>
+    packedPages.includes(target.replace(/#.*/, ''))
+      ? link
+      : `](${new URL(target, `${PAGES_ADDRESS}docs/`).href})`,
   );
 }

@@ -3,6 +3,12 @@ import { join } from 'node:path';
 
 export const root = join(import.meta.dirname, '..');
 
+/** The pages of docs that `base` contains, on which all other packages depend: errors lead to one, and users to others. */
+export const packedPages = [
+  ...['SKILL.md', 'concepts.md', 'errors.md', 'frameworks.md', 'inbox.md', 'many-machines.md', 'options.md'],
+  ...['refusals.md', 'sending.md', 'testing.md', 'troubleshooting.md', 'web.md'],
+];
+
 /**
  * @typedef {Record<string, string | { default: string, types: string }>} Conditions
  * @typedef {{

@@ -2,7 +2,7 @@ import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join, posix } from 'node:path';
 import { afterAll, describe, expect, it } from 'vitest';
-import { root } from '../../tooling/packages.js';
+import { packedPages, root } from '../../tooling/packages.js';
 import { linksIn } from '../../test/docs/pages.ts';
 import { run } from '../../test/examples/run.ts';
 import { packAll } from './packed.ts';
@@ -12,7 +12,7 @@ const REPOSITORY = 'https://github.com/webhook-backpressure/webhook-backpressure
 
 /** What is in a package beside its sources and the entries that users import. */
 const BESIDE_ENTRIES: Readonly<Record<string, readonly string[]>> = {
-  base: ['dist/docs/errors.md'],
+  base: packedPages.map((page) => `dist/docs/${page}`),
   sqlite: ['dist/cli.js', 'dist/thread.js'],
   postgres: ['dist/cli.js'],
   planner: ['dist/cli.js'],

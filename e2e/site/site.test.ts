@@ -71,6 +71,13 @@ describe('the search', () => {
     ['ERR_WBP_CAPACITY', '/errors#err_wbp_capacity'],
     ['closeOnSignals', '/options#closeonsignals'],
     ['PgBouncer', '/many-machines#behind-pgbouncer'],
+    ['flooding tenant', '/troubleshooting#'],
+    ['next stripe', '/web#nextjs'],
+    ['postgres down', 'postgres'],
+    ['retry-after', '/refusals#retry-after'],
+    ['shutdown', '/frameworks#graceful-shutdown'],
+    ['sigterm kubernetes', '/production#kubernetes'],
+    ['dead letter', '/inbox#dead-letters'],
   ])('finds %s', async (words, expected) => {
     const { page } = await read(VIEWS[0] as View);
     await reader?.visit('');
@@ -95,16 +102,54 @@ it('finds an option first where it is explained', async () => {
   await page.locator('#maxwaitms').getByText('The longest wait in the queue').waitFor();
 });
 
-it('gets from the home page to every listed page in two clicks', async () => {
-  const { page } = await read(VIEWS[0] as View);
-  await reader?.visit('');
-  await page.getByRole('link', { name: 'Get started' }).click();
-  const links = page.getByRole('complementary').getByRole('link');
-  await links.first().waitFor();
-  const names = (await links.allTextContents()).map((name) => name.trim());
-  expect(names).toEqual(
-    expect.arrayContaining(groups.flatMap(({ entries }) => entries.map(({ text }) => text))),
-  );
+describe('the home page', () => {
+  const bottomOf = async (page: Page, selector: string): Promise<number> => {
+    const { y, height } = (await page.locator(selector).first().boundingBox()) ?? { y: NaN, height: NaN };
+    return y + height;
+  };
+
+  it('shows the code and the live page on a desktop without scrolling', async () => {
+    const { page } = await read(VIEWS[0] as View);
+    await reader?.visit('');
+    expect(await bottomOf(page, '.first-look .only-light')).toBeLessThan(900);
+    expect(await bottomOf(page, '.first-look .vp-code-group')).toBeLessThan(900);
+    await page.locator('.first-look').getByText('Inbox', { exact: true }).click();
+    await page.locator('.first-look').getByText('webhookInbox').first().waitFor();
+  });
+
+  it('shows lines of code on a phone without scrolling', async () => {
+    const { page } = await read(VIEWS[2] as View);
+    await reader?.visit('');
+    expect(await bottomOf(page, '.first-look .line:nth-of-type(9)')).toBeLessThan(844);
+  });
+});
+
+describe('the sidebar', () => {
+  const GROUPS = groups.map(({ text }) => text);
+
+  it('has at most 12 entries in the beginning, and opens the group of the page', async () => {
+    const { page } = await read(VIEWS[0] as View);
+    await reader?.visit('start');
+    const sidebar = page.getByRole('complementary');
+    const entries = await sidebar.locator('.item:visible').allTextContents();
+    expect(entries.length).toBeLessThanOrEqual(12);
+    expect(entries.map((text) => text.trim())).toEqual(expect.arrayContaining(['Get started', ...GROUPS]));
+    await reader?.visit('options');
+    await sidebar.getByRole('link', { name: 'Options', exact: true }).waitFor();
+    expect(await sidebar.getByRole('link', { name: 'Get started' }).isVisible()).toBe(false);
+  });
+
+  it('shows every listed page once its group is open', async () => {
+    const { page } = await read(VIEWS[0] as View);
+    await reader?.visit('start');
+    const sidebar = page.getByRole('complementary');
+    const closed = sidebar.getByRole('button', { expanded: false });
+    while ((await closed.count()) > 0) await closed.first().press('Enter');
+    const names = await sidebar.getByRole('link').allTextContents();
+    expect(names.map((name) => name.trim())).toEqual(
+      expect.arrayContaining(groups.flatMap(({ entries }) => entries.map(({ text }) => text))),
+    );
+  });
 });
 
 describe('a reader without a mouse', () => {
@@ -125,7 +170,7 @@ describe('a reader without a mouse', () => {
     await page.keyboard.press('Tab');
     expect(await focused(page)).toBe('Skip to content');
     let steps = 0;
-    while ((await focused(page)) !== 'Get started' && steps < 60) {
+    while ((await focused(page)) !== 'Start' && steps < 60) {
       await page.keyboard.press('Tab');
       steps += 1;
     }

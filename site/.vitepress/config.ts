@@ -1,12 +1,13 @@
 import { copyFileSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { root } from '../../tooling/packages.js';
-import { accessibleSearch } from '../src/accessible-search.ts';
+import { accessibleTheme } from '../src/accessible-theme.ts';
 import { BASE, OFF_SITE, ORIGIN, REPOSITORY, routeOf } from '../src/addresses.ts';
+import { writeForAgents } from '../src/agents.ts';
 import { descriptionOf } from '../src/description.ts';
 import { forSite, type MarkdownIt } from '../src/markdown.ts';
-import { features, nav, sidebar } from '../src/menus.ts';
-import { wordsOf } from '../src/search.ts';
+import { nav, sidebar } from '../src/menus.ts';
+import { ranking, wordsOf } from '../src/search.ts';
 import { searchable } from '../src/searchable.ts';
 import { withoutTreeShaking } from '../src/server-bundle.ts';
 import { slug } from 'github-slugger';
@@ -64,13 +65,7 @@ export default {
     },
   },
   transformPageData(page: PageData): Partial<PageData> {
-    if (page.filePath === 'site/index.md') {
-      const { hero } = page.frontmatter as { hero: object };
-      return {
-        description,
-        frontmatter: { ...page.frontmatter, hero: { ...hero, tagline: description }, features },
-      };
-    }
+    if (page.filePath === 'site/index.md') return { description };
     if (isApi(page.filePath)) return { frontmatter: { ...page.frontmatter, editLink: false } };
     const found = descriptionOf(readFileSync(join(root, page.filePath), 'utf8'));
     return page.description === '' && found !== undefined ? { description: found } : {};
@@ -79,16 +74,18 @@ export default {
     if (pageData.relativePath === '404.md') return [];
     return [
       ['link', { rel: 'canonical', href: addressOf(pageData) }],
+      ['link', { rel: 'alternate', type: 'text/markdown', href: `${BASE}${pageData.relativePath}` }],
       ['meta', { property: 'og:url', content: addressOf(pageData) }],
       ['meta', { property: 'og:title', content: title }],
       ['meta', { property: 'og:description', content: pageData.description || description }],
     ];
   },
-  buildEnd({ outDir }: { outDir: string }): void {
+  buildEnd({ outDir, pages }: { outDir: string; pages: readonly string[] }): void {
+    writeForAgents(outDir, pages, description);
     copyFileSync(join(root, 'docs/images/dashboard-light.png'), join(outDir, 'preview.png'));
   },
   vite: {
-    plugins: [accessibleSearch(), withoutTreeShaking()],
+    plugins: [accessibleTheme(), withoutTreeShaking()],
     publicDir: join(root, 'site/public'),
     // Pictures stay files, so that style.css recognizes them by their names. The largest chunk is the search index.
     build: { assetsInlineLimit: 0, chunkSizeWarningLimit: 3_000 },
@@ -108,14 +105,7 @@ export default {
         _render: searchable,
         miniSearch: {
           options: { tokenize: wordsOf },
-          // Every word must be found: most pages have "webhook" in them.
-          searchOptions: {
-            combineWith: 'AND',
-            boost: { title: 4, text: 2, titles: 1 },
-            // An option has its name on many pages, and in many types of the API reference.
-            boostDocument: (id: string): number =>
-              id.includes('/api/') ? 0.1 : id.includes('/options#') ? 2 : 1,
-          },
+          searchOptions: ranking,
         },
       },
     },

@@ -1,18 +1,26 @@
-import { relative, sep } from 'node:path';
+import { readFileSync } from 'node:fs';
+import { join, relative, sep } from 'node:path';
 import { root } from '../../tooling/packages.js';
 import { hrefOf } from './addresses.ts';
 import { drawingOf } from './drawing.ts';
-import { widenColumns } from './columns.ts';
 import { nameOptionRows } from './option-rows.ts';
+import { withReadmeCode } from './readme-code.ts';
+import { labelCells } from './tables.ts';
 
 /** The parts of a token of markdown-it that are used here. */
 export interface Token {
-  readonly type: string;
+  type: string;
   readonly info: string;
   content: string;
   readonly children: Token[] | null;
   attrGet(name: string): string | null;
   attrSet(name: string, value: string): void;
+}
+
+interface State {
+  src: string;
+  readonly tokens: Token[];
+  readonly env: Environment;
 }
 
 type Render = (tokens: Token[], index: number, ...rest: unknown[]) => string;
@@ -21,7 +29,8 @@ type Render = (tokens: Token[], index: number, ...rest: unknown[]) => string;
 export interface MarkdownIt {
   readonly core: {
     readonly ruler: {
-      push(name: string, rule: (state: { tokens: Token[]; env: Environment }) => void): void;
+      push(name: string, rule: (state: State) => void): void;
+      before(next: string, name: string, rule: (state: State) => void): void;
     };
   };
   readonly renderer: { readonly rules: Record<string, Render | undefined> };
@@ -35,12 +44,15 @@ interface Environment {
 
 /** Makes pages that are written for GitHub work on the site: links, pictures and diagrams. */
 export function forSite(markdown: MarkdownIt): void {
+  markdown.core.ruler.before('normalize', 'readme-code', (state) => {
+    state.src = withReadmeCode(state.src, readFileSync(join(root, 'README.md'), 'utf8'));
+  });
   markdown.core.ruler.push('for-site', ({ tokens, env }) => {
     const file = env.realPath ?? env.path;
     // The title in the head of a page.
     if (file === undefined) return;
-    widenColumns(tokens);
     nameOptionRows(tokens);
+    labelCells(tokens);
     const source = relative(root, file).split(sep).join('/');
     for (const token of tokens) {
       if (token.type === 'html_block') token.content = pictureOf(token.content);

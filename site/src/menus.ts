@@ -11,6 +11,7 @@ interface Link {
 
 interface Menu {
   readonly text: string;
+  readonly collapsed?: boolean;
   readonly items: readonly (Link | Menu)[];
 }
 
@@ -23,13 +24,6 @@ function linkTo({ text, source }: Entry): Link {
 const { version } = JSON.parse(readFileSync(join(root, 'packages/core/package.json'), 'utf8')) as {
   version: string;
 };
-
-/** The frameworks on the home page. */
-export const features: readonly object[] = frameworks.map((entry) => ({
-  title: entry.text,
-  details: entry.details,
-  link: linkTo(entry).link,
-}));
 
 export const nav: readonly (Link | Menu)[] = [
   { text: 'Quick starts', items: frameworks.map(linkTo) },
@@ -53,7 +47,8 @@ const apiPackages = publishedPackages()
 export const sidebar: Readonly<Record<string, readonly (Link | Menu)[]>> = {
   '/api/': [{ text: 'API reference', items: apiPackages }],
   '/': [
-    ...groups.map(({ text, entries }) => ({ text, items: entries.map(linkTo) })),
-    { text: 'API reference', items: apiPackages },
+    // The theme opens the group of the shown page.
+    ...groups.map(({ text, entries }) => ({ text, collapsed: true, items: entries.map(linkTo) })),
+    { text: 'API reference', collapsed: true, items: apiPackages },
   ],
 };

@@ -5,8 +5,6 @@ export interface Entry {
   readonly text: string;
   /** The path of its Markdown file, from the top of the repository. */
   readonly source: string;
-  /** On the home page. */
-  readonly details?: string;
 }
 
 /** Pages under one heading. */
@@ -20,17 +18,14 @@ const packageOf = (folder: string, text: string): Entry => ({ text, source: `pac
 
 /** The quick starts. */
 export const frameworks: readonly Entry[] = [
-  { ...packageOf('express', 'Express'), details: 'Middleware, and the inbox as a route' },
-  { ...packageOf('fastify', 'Fastify'), details: 'A plugin, and the inbox as a route' },
-  {
-    ...packageOf('web', 'Next.js and other Web APIs'),
-    details: 'SvelteKit, Nitro, Astro, Elysia, Bun, Deno, Workers',
-  },
-  { ...doc('nestjs', 'NestJS'), details: 'On Express and on Fastify' },
-  { ...packageOf('hono', 'Hono'), details: 'On Node.js, Bun, Deno and Workers' },
-  { ...packageOf('koa', 'Koa'), details: 'Middleware, and the inbox as a route' },
-  { ...packageOf('node', 'node:http'), details: 'Without a framework, or in front of one' },
-  { ...doc('serverless', 'Serverless'), details: 'AWS Lambda and Vercel' },
+  packageOf('express', 'Express'),
+  packageOf('fastify', 'Fastify'),
+  packageOf('web', 'Next.js and other Web APIs'),
+  doc('nestjs', 'NestJS'),
+  packageOf('hono', 'Hono'),
+  packageOf('koa', 'Koa'),
+  packageOf('node', 'node:http'),
+  doc('serverless', 'Serverless'),
 ];
 
 /** The packages that an adapter for a framework is combined with. */
@@ -72,7 +67,6 @@ export const groups: readonly Group[] = [
       { text: 'All pages', source: 'docs/README.md' },
       doc('concepts', 'Concepts'),
       doc('frameworks', 'Frameworks'),
-      doc('web', 'Web APIs on each host'),
       { text: 'Examples', source: 'examples/README.md' },
     ],
   },
@@ -82,6 +76,7 @@ export const groups: readonly Group[] = [
     entries: [
       doc('sizing', 'Sizing'),
       doc('inbox', 'The inbox'),
+      doc('web', 'Web APIs on each host'),
       doc('many-machines', 'Many machines'),
       doc('fleet', 'One limit for many receivers'),
       doc('sending', 'Sending webhooks'),
@@ -107,6 +102,7 @@ export const groups: readonly Group[] = [
       doc('limits', 'Limits'),
       { text: 'Security', source: 'SECURITY.md' },
       doc('support', 'Versions and support'),
+      doc('SKILL', 'For coding agents'),
     ],
   },
   {

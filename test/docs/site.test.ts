@@ -1,10 +1,12 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { hrefOf, OFF_SITE, routeOf } from '../../site/src/addresses.ts';
 import { descriptionOf } from '../../site/src/description.ts';
 import { nav, sidebar } from '../../site/src/menus.ts';
 import { groups } from '../../site/src/navigation.ts';
 import { wordsOf } from '../../site/src/search.ts';
-import { publishedPackages } from '../../tooling/packages.js';
+import { publishedPackages, root } from '../../tooling/packages.js';
 import { pages } from './pages.ts';
 
 const REPOSITORY = 'https://github.com/webhook-backpressure/webhook-backpressure';
@@ -107,4 +109,12 @@ describe('the search', () => {
       ...['set', 'maxWaitMs', 'max', 'Wait', 'Ms'],
     ]);
   });
+});
+
+it('has a picture of a delivery whose texts have at least 12 px on a phone of 390 px', () => {
+  const picture = readFileSync(join(root, 'docs/delivery.svg'), 'utf8');
+  const width = Number(/viewBox="0 0 (\d+) /.exec(picture)?.[1]);
+  const sizes = [...picture.matchAll(/(?:font: |font-size: )(\d+)px/g)].map(([, size]) => Number(size));
+  // The text of a page begins and ends 24 px from the sides of the screen.
+  expect((Math.min(...sizes) * (390 - 48)) / width).toBeGreaterThanOrEqual(12);
 });

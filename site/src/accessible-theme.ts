@@ -6,8 +6,9 @@ interface Plugin {
 }
 
 /**
- * What axe-core finds serious in the search of VitePress 1.6, and what replaces it: the dialog is a button that contains
- * buttons, an option contains a link, labels differ from the visible text, and keys without a role have labels.
+ * What axe-core finds serious in VitePress 1.6, and what replaces it. In the search, the dialog is a button that contains
+ * buttons, an option contains a link, labels differ from the visible text, and keys without a role have labels. In the
+ * sidebar, the button of a group contains a second one, and neither says whether the group is open.
  */
 const REPLACEMENTS: Readonly<Record<string, readonly (readonly [string, string])[]>> = {
   'VPLocalSearchBox.vue': [
@@ -25,14 +26,19 @@ const REPLACEMENTS: Readonly<Record<string, readonly (readonly [string, string])
     ],
     ['<kbd :aria-label', '<kbd role="img" :aria-label'],
   ],
+  'VPSidebarItem.vue': [
+    [':role="itemRole"', ':role="itemRole" :aria-expanded="collapsible ? !collapsed : undefined"'],
+    ['role="button"\n        aria-label="toggle section"', 'aria-hidden="true"'],
+    ['@keydown.enter="onCaretClick"\n        tabindex="0"', ''],
+  ],
   // The theme draws this key.
   'VPNavBarSearchButton.vue': [['class="DocSearch-Button-Key">K<', 'class="DocSearch-Button-Key key-k"><']],
 };
 
-/** Makes the search work with screen readers. */
-export function accessibleSearch(): Plugin {
+/** Makes the search and the sidebar work with screen readers. */
+export function accessibleTheme(): Plugin {
   return {
-    name: 'accessible-search',
+    name: 'accessible-theme',
     enforce: 'pre',
     transform(code, id) {
       const found = Object.entries(REPLACEMENTS).find(([file]) => id.endsWith(`/${file}`));
