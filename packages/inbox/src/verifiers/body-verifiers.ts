@@ -1,8 +1,9 @@
 import { checkNames } from '@webhook-backpressure/base';
 import { fromBase64, fromHex } from '../encryption/web-crypto.ts';
+import type { RawDelivery } from '../delivery/inbox-delivery.ts';
 import { keysOf, asStandardSecret, asText, type SecretOption } from './secrets.ts';
 import { checkFresh, checkSigned, fieldsIn, freshness, required, VerificationError } from './signatures.ts';
-import type { Verifier } from './verifier.ts';
+import { withIdIn, type Verifier } from './verifier.ts';
 
 /** Options of a verifier. */
 export interface VerifierOptions {
@@ -32,7 +33,7 @@ export function standardWebhooks(options: TimedVerifierOptions): Verifier {
   checkNames(options, 'options', TIMED);
   const keys = keysOf(options.secret, asStandardSecret);
   const fresh = freshness(options);
-  return async (delivery) => {
+  const verify: Verifier = async (delivery) => {
     const { headers, rawBody } = delivery;
     const prefix = headers['webhook-id'] === undefined ? 'svix' : 'webhook';
     const id = required(delivery, `${prefix}-id`);
@@ -44,20 +45,26 @@ export function standardWebhooks(options: TimedVerifierOptions): Verifier {
     const given = signatures.filter((one) => one.startsWith('v1,')).map((one) => fromBase64(one.slice(3)));
     return checkSigned(await keys(delivery), [[`${id}.${time}.`, rawBody]], given);
   };
+  return Object.assign(verify, {
+    id: ({ headers }: RawDelivery) => headers['webhook-id'] ?? headers['svix-id'],
+  });
 }
 
-/** Verifies `Stripe-Signature` (`v1`). Source: docs.stripe.com, "verify webhook signatures manually". */
+/**
+ * Verifies `Stripe-Signature` (`v1`). The id is that of the event, also of thin events.
+ * Source: docs.stripe.com, "verify webhook signatures manually", and "handle duplicate events".
+ */
 export function stripe(options: TimedVerifierOptions): Verifier {
   checkNames(options, 'options', TIMED);
   const keys = keysOf(options.secret, asText);
   const fresh = freshness(options);
-  return async (delivery) => {
+  return withIdIn('id', 'stripe', async (delivery) => {
     const header = required(delivery, 'stripe-signature');
     const [time = ''] = fieldsIn(header, ',', 't');
     checkFresh(time, 1000, fresh);
     const given = fieldsIn(header, ',', 'v1').map(fromHex);
     return checkSigned(await keys(delivery), [[`${time}.`, delivery.rawBody]], given);
-  };
+  });
 }
 
 /** Verifies `X-Hub-Signature-256`. Source: docs.github.com, "validating webhook deliveries". */
@@ -83,17 +90,21 @@ export function shopify(options: VerifierOptions): Verifier {
   };
 }
 
-/** Verifies `X-Slack-Signature` (`v0`). Source: docs.slack.dev, "verifying requests from Slack". */
+/**
+ * Verifies `X-Slack-Signature` (`v0`). `event_id` is unique across all workspaces. Commands and interactions have none, and
+ * are never retried.
+ * Source: docs.slack.dev, "verifying requests from Slack", and github.com/slackapi/slack-api-specs, events API.
+ */
 export function slack(options: TimedVerifierOptions): Verifier {
   checkNames(options, 'options', TIMED);
   const keys = keysOf(options.secret, asText);
   const fresh = freshness(options);
-  return async (delivery) => {
+  return withIdIn('event_id', 'slack', async (delivery) => {
     const time = required(delivery, 'x-slack-request-timestamp');
     checkFresh(time, 1000, fresh);
     const given = fieldsIn(required(delivery, 'x-slack-signature'), ',', 'v0').map(fromHex);
     return checkSigned(await keys(delivery), [[`v0:${time}:`, delivery.rawBody]], given);
-  };
+  });
 }
 
 /**
@@ -104,11 +115,11 @@ export function paddle(options: TimedVerifierOptions): Verifier {
   checkNames(options, 'options', TIMED);
   const keys = keysOf(options.secret, asText);
   const fresh = freshness(options);
-  return async (delivery) => {
+  return withIdIn('event_id', 'paddle', async (delivery) => {
     const header = required(delivery, 'paddle-signature');
     const [time = ''] = fieldsIn(header, ';', 'ts');
     checkFresh(time, 1000, fresh);
     const given = fieldsIn(header, ';', 'h1').map(fromHex);
     return checkSigned(await keys(delivery), [[`${time}:`, delivery.rawBody]], given);
-  };
+  });
 }
