@@ -31,7 +31,7 @@ const TIMED: readonly (keyof TimedVerifierOptions)[] = ['secret', 'toleranceMs',
  */
 export function standardWebhooks(options: TimedVerifierOptions): Verifier {
   checkNames(options, 'options', TIMED);
-  const keys = keysOf(options.secret, asStandardSecret);
+  const keys = keysOf(options.secret, asStandardSecret, 'standardWebhooks');
   const fresh = freshness(options);
   const verify: Verifier = async (delivery) => {
     const { headers, rawBody } = delivery;
@@ -56,7 +56,7 @@ export function standardWebhooks(options: TimedVerifierOptions): Verifier {
  */
 export function stripe(options: TimedVerifierOptions): Verifier {
   checkNames(options, 'options', TIMED);
-  const keys = keysOf(options.secret, asText);
+  const keys = keysOf(options.secret, asText, 'stripe');
   const fresh = freshness(options);
   return withIdIn('id', 'stripe', async (delivery) => {
     const header = required(delivery, 'stripe-signature');
@@ -70,7 +70,7 @@ export function stripe(options: TimedVerifierOptions): Verifier {
 /** Verifies `X-Hub-Signature-256`. Source: docs.github.com, "validating webhook deliveries". */
 export function github(options: VerifierOptions): Verifier {
   checkNames(options, 'options', PLAIN);
-  const keys = keysOf(options.secret, asText);
+  const keys = keysOf(options.secret, asText, 'github');
   return async (delivery) => {
     const given = fieldsIn(required(delivery, 'x-hub-signature-256'), ',', 'sha256').map(fromHex);
     return checkSigned(await keys(delivery), [[delivery.rawBody]], given);
@@ -83,7 +83,7 @@ export function github(options: VerifierOptions): Verifier {
  */
 export function shopify(options: VerifierOptions): Verifier {
   checkNames(options, 'options', PLAIN);
-  const keys = keysOf(options.secret, asText);
+  const keys = keysOf(options.secret, asText, 'shopify');
   return async (delivery) => {
     const given = [fromBase64(required(delivery, 'x-shopify-hmac-sha256'))];
     return checkSigned(await keys(delivery), [[delivery.rawBody]], given);
@@ -97,7 +97,7 @@ export function shopify(options: VerifierOptions): Verifier {
  */
 export function slack(options: TimedVerifierOptions): Verifier {
   checkNames(options, 'options', TIMED);
-  const keys = keysOf(options.secret, asText);
+  const keys = keysOf(options.secret, asText, 'slack');
   const fresh = freshness(options);
   return withIdIn('event_id', 'slack', async (delivery) => {
     const time = required(delivery, 'x-slack-request-timestamp');
@@ -113,7 +113,7 @@ export function slack(options: TimedVerifierOptions): Verifier {
  */
 export function paddle(options: TimedVerifierOptions): Verifier {
   checkNames(options, 'options', TIMED);
-  const keys = keysOf(options.secret, asText);
+  const keys = keysOf(options.secret, asText, 'paddle');
   const fresh = freshness(options);
   return withIdIn('event_id', 'paddle', async (delivery) => {
     const header = required(delivery, 'paddle-signature');
