@@ -52,8 +52,8 @@ export const order = {
   inbox: {
     entries: ['index', 'store', 'tool'],
     rooms: [
-      ...['delivery', 'store', 'store/memory', 'events', 'encryption', 'options', 'time', 'store-calls'],
-      ...['capacity', 'receive', 'work', 'admin', 'maintenance', 'verifiers', 'tool', '.'],
+      ...['delivery', 'store', 'store/memory', 'events', 'encryption', 'verifiers', 'options', 'time'],
+      ...['store-calls', 'capacity', 'receive', 'work', 'admin', 'maintenance', 'tool', '.'],
     ],
   },
   node: { entries: ['index', 'inbox', 'request'], rooms: ['request', 'shutdown', '.'] },

@@ -2,6 +2,7 @@
 import { dashboard } from '@webhook-backpressure/dashboard';
 import { closeOnSignals } from '@webhook-backpressure/express';
 import { verifiers, webhookInbox } from '@webhook-backpressure/express/inbox';
+import { logEvents } from '@webhook-backpressure/observe';
 import { collect } from '@webhook-backpressure/prometheus';
 import { sqliteStore } from '@webhook-backpressure/sqlite';
 import express from 'express';
@@ -19,6 +20,9 @@ const webhooks = webhookInbox({
   },
 });
 app.post('/webhooks', webhooks);
+
+// Why a delivery was rejected or failed. The messages of errors may contain secrets and data of senders.
+logEvents(webhooks.inbox, console, { errors: true });
 
 // Metrics for Prometheus.
 collect(webhooks.inbox);

@@ -4,6 +4,7 @@ import { webhookBackpressure as forExpress } from '@webhook-backpressure/express
 import { webhookBackpressure as forHono } from '@webhook-backpressure/hono';
 import { webhookBackpressure as forKoa } from '@webhook-backpressure/koa';
 import { withBackpressure } from '@webhook-backpressure/node';
+import { createSender } from '@webhook-backpressure/sender';
 import { sqliteStore } from '@webhook-backpressure/sqlite';
 import { Hono } from 'hono';
 import { describe, expect, it } from 'vitest';
@@ -67,6 +68,64 @@ describe('an unknown option', () => {
     ],
   ])('is answered with the nearest known one: %s', (_case, action, words) => {
     expect(messageOf(action)).toContain(words);
+  });
+
+  it('is answered with the known one alone', () => {
+    expect(messageOf(intake({ concurency: 5 }))).toMatch(/^Unknown option .*"concurrency"\? \(ERR_WBP_/);
+  });
+
+  it.each<[string, (options: never) => unknown, readonly [string, string][]]>([
+    [
+      'the middleware',
+      forExpress,
+      [
+        ['max', 'capacity'],
+        ['limit', 'capacity'],
+        ['size', 'capacity'],
+        ['queueLimit', 'capacity'],
+        ['concurrent', 'concurrency'],
+        ['maxConcurrent', 'concurrency'],
+        ['windowMs', 'maxStartsPerSecond'],
+        ['rate', 'maxStartsPerSecond'],
+        ['timeout', 'maxHandlingMs'],
+        ['handler', 'onRefused'],
+      ],
+    ],
+    [
+      'an inbox',
+      (options) =>
+        createInbox({ store: memoryStore(), process: () => 0, verify: false, ...(options as object) }),
+      [
+        ['timeout', 'maxHandlingMs'],
+        ['maxRetries', 'retry.attempts'],
+        ['retries', 'retry.attempts'],
+        ['attempts', 'retry.attempts'],
+        ['backoff', 'retry.firstDelayMs'],
+      ],
+    ],
+    [
+      'a sender',
+      (options) => createSender({ store: memoryStore(), endpoint: () => null, ...(options as object) }),
+      [
+        ['timeout', 'timeoutMs'],
+        ['concurrency', 'defaults.maxInFlight'],
+        ['rate', 'defaults.rate'],
+        ['retries', 'retry.attempts'],
+      ],
+    ],
+    [
+      'the retries of an inbox',
+      (retry) => createInbox({ store: memoryStore(), process: () => 0, verify: false, retry }),
+      [
+        ['maxRetries', 'attempts'],
+        ['backoff', 'firstDelayMs'],
+      ],
+    ],
+    ['retryAfter', (retryAfter) => createIntake({ retryAfter }), [['max', 'maxSeconds']]],
+  ])('of another library is answered with ours: %s', (_name, make, pairs) => {
+    for (const [theirs, ours] of pairs) {
+      expect(messageOf(() => make({ [theirs]: 5 } as never))).toContain(`Did you mean "${ours}"? (ERR_WBP_`);
+    }
   });
 
   it('is answered with all names when none is near', () => {

@@ -62,6 +62,11 @@ describe('the inbox in the README', () => {
     const port = await freePort();
     const file = join(folder, 'webhooks.db');
     const { process: started, output, errors } = startProgram('README.md', port, 'webhookInbox', file);
+    const processed = new Promise<void>((resolve) => {
+      started.stdout?.on('data', (lines) => {
+        if (String(lines).includes('processed')) resolve();
+      });
+    });
     const body = '{"type":"order.created"}';
     const send = (signature: string): Promise<Response> =>
       fetch(`http://localhost:${String(port)}/webhooks`, {
@@ -73,6 +78,7 @@ describe('the inbox in the README', () => {
     expect(wrong.status).toBe(401);
     const signed = await send(createHmac('sha256', 'secret').update(body).digest('hex'));
     expect(signed.status).toBe(200);
+    await processed;
     const ended = once(started, 'exit');
     started.kill('SIGTERM');
     expect(await ended).toEqual([null, 'SIGTERM']);

@@ -85,7 +85,7 @@ describe('the arguments of the planner', () => {
   });
 
   it.each([
-    ['--sendrs slack', /^Unknown option "--sendrs"\. Did you mean "--senders"\? Known options: --senders, /],
+    ['--sendrs slack', /^Unknown option "--sendrs"\. Did you mean "--senders"\?$/],
     ['plan', /^Unknown command "plan"\. Known commands: simulate\.$/],
     ['simulat a.json', /Did you mean "simulate"\?/],
     ['simulate', 'simulate needs one file with a scenario, or - for standard input.'],
@@ -141,10 +141,7 @@ describe('the arguments of the planner', () => {
     ],
     ['--senders slack --service 1s --burst 3000000/40s', /^--burst must be an integer from 1 to 2000000/],
     ['--senders slack --service 1s --burst 10/0s', /^--burst must be a number of seconds from 0\.001/],
-    [
-      '--senders shopfy --service 1s --burst 1/1s',
-      /^Unknown sender "shopfy"\. Did you mean "shopify"\? Known senders: .*github.*unknown\.$/,
-    ],
+    ['--senders shopfy --service 1s --burst 1/1s', /^Unknown sender "shopfy"\. Did you mean "shopify"\?$/],
     [
       '--senders slack:much --service 1s --burst 1/1s',
       /^--senders must be names of senders with their shares/,

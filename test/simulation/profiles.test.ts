@@ -217,7 +217,7 @@ describe('a simulated profile', () => {
   });
 
   it.each([
-    ['shoppify', 'Unknown sender "shoppify". Did you mean "shopify"? Known senders: '],
+    ['shoppify', 'Unknown sender "shoppify". Did you mean "shopify"?'],
     [{ ...acme, name: '' }, 'senders[0].profile.name must be a non-empty string, but was the string ""'],
   ])('must exist and be valid: %j', async (profile, message) => {
     await expect(simulate({ ...overload, senders: [{ profile }] })).rejects.toThrow(message);

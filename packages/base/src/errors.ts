@@ -134,9 +134,58 @@ export type BackpressureErrorCode =
 
 const NAME = 'BackpressureError';
 
+/** V8's functions for stacks, which other engines may lack. */
+interface Stacks {
+  stackTraceLimit?: number;
+  captureStackTrace?: (of: object, above: unknown) => void;
+}
+
+/** What the calls of this library take of a stack at most, from an option of an option to the user's call. */
+const OWN_FRAMES = 30;
+/** A file of our packages as npm, pnpm, Yarn and Deno install them, the last with the version in between. */
+const INSTALLED = /[\\/]@webhook-backpressure[\\/][\w-]+[\\/](?:[\d.]+[^\\/]*[\\/])?(?:dist|src)[\\/]/;
+/** A call of a built-in function, such as `map`, or of the runtime. */
+const BUILT_IN = /\((?:<anonymous>|native|unknown)|(?:\(|at |async )(?:node|ext|bun|internal):/;
+
+/** The packages in their repository. */
+const [, repository] = /^file:\/\/(.*\/packages\/)base\/src\/errors\.ts$/.exec(moduleUrl) ?? [];
+
+/**
+ * The frames of a stack from the first one outside of this library on: the line of the user that has the mistake. All
+ * frames if there is none, as in the modules of a bundler.
+ */
+export function framesOfCaller(
+  frames: readonly string[],
+  packages: string | undefined = repository,
+): readonly string[] {
+  const isOwn = (frame: string): boolean =>
+    INSTALLED.test(frame) || (packages !== undefined && frame.includes(packages));
+  const first = frames.findIndex((frame) => !isOwn(frame) && !BUILT_IN.test(frame));
+  return first === -1 ? frames : frames.slice(first);
+}
+
+/** Lets the stack begin at the line of the user. Never throws: a program may have replaced or frozen all of it. */
+function startAtCaller(error: Error, above: unknown): void {
+  try {
+    const stacks = Error as unknown as Stacks;
+    const { stackTraceLimit: limit, captureStackTrace } = stacks;
+    if (limit === undefined || limit === 0 || captureStackTrace === undefined) return;
+    // The calls of this library alone may be more than the limit, which is ten.
+    stacks.stackTraceLimit = limit + OWN_FRAMES;
+    const captured: { stack?: unknown } = {};
+    captureStackTrace(captured, above);
+    stacks.stackTraceLimit = limit;
+    if (typeof captured.stack !== 'string') return;
+    const [, ...frames] = captured.stack.split('\n');
+    error.stack = [`${NAME}: ${error.message}`, ...framesOfCaller(frames).slice(0, limit)].join('\n');
+  } catch {
+    // The stack stays as it is.
+  }
+}
+
 /**
  * The error that this library throws when it is used incorrectly or its store fails. The message names the option, the
- * rule and the value given, and ends with `code` and `help`.
+ * rule and the value given, and ends with `code` and `help`. The stack begins at the first line outside of this library.
  */
 export class BackpressureError extends Error {
   /**
@@ -168,6 +217,7 @@ export class BackpressureError extends Error {
     this.name = NAME;
     this.code = code;
     this.help = help;
+    startAtCaller(this, new.target);
   }
 }
 

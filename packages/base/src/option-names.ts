@@ -5,6 +5,29 @@ const MAX_NAME = 40;
 /** A name is suggested if it differs in at most one of this many characters. */
 const CHARACTERS_PER_MISTAKE = 3;
 
+/** Names that other libraries use, with ours. A group of options may have the first of them, and not the next. */
+const ALIASES: Readonly<Record<string, readonly string[]>> = {
+  max: ['capacity', 'maxSeconds'],
+  limit: ['capacity'],
+  size: ['capacity'],
+  maxSize: ['capacity'],
+  maxQueueSize: ['capacity'],
+  queueLimit: ['capacity'],
+  concurrency: ['maxInFlight', 'defaults.maxInFlight'],
+  concurrent: ['concurrency', 'maxInFlight', 'defaults.maxInFlight'],
+  maxConcurrent: ['concurrency', 'maxInFlight', 'defaults.maxInFlight'],
+  rate: ['maxStartsPerSecond', 'defaults.rate'],
+  limiter: ['maxStartsPerSecond', 'defaults.rate'],
+  windowMs: ['maxStartsPerSecond', 'defaults.rate'],
+  timeout: ['timeoutMs', 'maxHandlingMs'],
+  attempts: ['retry.attempts'],
+  maxAttempts: ['retry.attempts', 'attempts'],
+  maxRetries: ['retry.attempts', 'attempts'],
+  retries: ['retry.attempts', 'attempts'],
+  backoff: ['retry.firstDelayMs', 'firstDelayMs'],
+  handler: ['process', 'onRefused'],
+};
+
 /**
  * Checks that `options` is an object and has no unknown names. A name whose value is `undefined` is absent.
  *
@@ -12,7 +35,7 @@ const CHARACTERS_PER_MISTAKE = 3;
  * @param of - the option, or the function such as `update()`, that they belong to. `'options'` omits it in messages.
  * @param known - the names that exist.
  * @param code - the code for a value that is not an object. Default `ERR_WBP_OPTIONS`.
- * @throws BackpressureError `code`, or `ERR_WBP_UNKNOWN_OPTION`, whose message suggests the most similar known name.
+ * @throws BackpressureError `code`, or `ERR_WBP_UNKNOWN_OPTION`, whose message suggests a known name, or lists all.
  */
 export function checkNames(
   options: unknown,
@@ -55,7 +78,7 @@ export function checkObject(
   );
 }
 
-/** The sentence for a name that does not exist, with the most similar known name. */
+/** The sentence for a name that does not exist, with the known name that is probably meant, else with all. */
 export function unknownName(
   kind: 'option' | 'field' | 'sender' | 'command',
   name: string,
@@ -63,14 +86,17 @@ export function unknownName(
   known: Iterable<string>,
 ): string {
   const names = [...known];
-  const near = nearest(name, names);
+  const near = (kind === 'option' ? ofOtherLibraries(name, names) : undefined) ?? nearest(name, names);
   // Some names come from a request: they are cut, like every value in a message.
   const shown = JSON.stringify(name.slice(0, 2 * MAX_NAME));
-  return [
-    `Unknown ${kind} ${shown}${of === 'options' ? '' : ` in ${of}`}.`,
-    ...(near === undefined ? [] : [`Did you mean ${JSON.stringify(near)}?`]),
-    `Known ${kind}s: ${names.join(', ')}.`,
-  ].join(' ');
+  const sentence = `Unknown ${kind} ${shown}${of === 'options' ? '' : ` in ${of}`}.`;
+  if (near !== undefined) return `${sentence} Did you mean ${JSON.stringify(near)}?`;
+  return `${sentence} Known ${kind}s: ${names.join(', ')}.`;
+}
+
+function ofOtherLibraries(name: string, known: readonly string[]): string | undefined {
+  if (!Object.hasOwn(ALIASES, name)) return undefined;
+  return ALIASES[name]?.find((ours) => known.includes(ours.split('.')[0] as string));
 }
 
 /**

@@ -22,7 +22,6 @@ export type { FleetMemberSnapshot, FleetSnapshot, FleetState } from './delivery/
 export type { PromiseCounts, RefusalCounts, Totals } from './delivery/ledger.ts';
 export type { Refusal, RefusalReason } from './delivery/refusal.ts';
 export type { IntakeSnapshot, IntakeState } from './delivery/snapshot.ts';
-export type { Warn } from './delivery/warnings.ts';
 export { createIntake } from './intake/create-intake.ts';
 export type { CloseReport, Intake } from './intake/intake.ts';
 export type { IntakeOptions, Tunable } from './intake/options.ts';

@@ -5,8 +5,7 @@ import {
   isDelivery,
   type ReceiverOptions,
 } from '@webhook-backpressure/inbox';
-import { inboxRequest } from '@webhook-backpressure/node/inbox';
-import { writeRefusal } from '@webhook-backpressure/node/request';
+import { inboxRequest, writeRefusal } from '@webhook-backpressure/node/request';
 import type { Request, RequestHandler } from 'express';
 
 const HINT =

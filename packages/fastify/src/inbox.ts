@@ -6,7 +6,7 @@ import {
   isDelivery,
   type ReceiverOptions,
 } from '@webhook-backpressure/inbox';
-import { inboxRequest } from '@webhook-backpressure/node/inbox';
+import { inboxRequest } from '@webhook-backpressure/node/request';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { gate, type Gate } from './gate.ts';
 import { sendAnswer } from './gate.ts';

@@ -43,7 +43,7 @@ export const webhookBackpressure: FastifyPluginCallback<WebhookBackpressureOptio
   { fastify: '4.x || 5.x', name: '@webhook-backpressure/fastify' },
 );
 
-export { BackpressureError, createIntake, sizeQueue, systemClock } from '@webhook-backpressure/core';
+export { BackpressureError, createIntake } from '@webhook-backpressure/core';
 export type * from '@webhook-backpressure/core';
 export { known } from '@webhook-backpressure/senders';
 export type * from '@webhook-backpressure/senders';
@@ -51,5 +51,4 @@ export { closeOnSignals, processPressure } from '@webhook-backpressure/node';
 export type { CloseOnSignalsOptions, ProcessPressureOptions } from '@webhook-backpressure/node';
 export type { WebhookBackpressureOptions } from './plugin.ts';
 export { readiness } from './readiness.ts';
-export type { Gate } from './gate.ts';
 export default webhookBackpressure;

@@ -6,8 +6,7 @@ import {
   isDelivery,
   type ReceiverOptions,
 } from '@webhook-backpressure/inbox';
-import { inboxRequest } from '@webhook-backpressure/node/inbox';
-import { writeRefusal } from '@webhook-backpressure/node/request';
+import { inboxRequest, writeRefusal } from '@webhook-backpressure/node/request';
 import type { Context, Middleware } from 'koa';
 
 const HINT = 'Mount the inbox before the body parser, or exclude its path from the parser.';

@@ -87,7 +87,7 @@ export function webhookBackpressure(
   return Object.assign(middleware, { intake: control.intake });
 }
 
-export { BackpressureError, createIntake, sizeQueue, systemClock } from '@webhook-backpressure/core';
+export { BackpressureError, createIntake } from '@webhook-backpressure/core';
 export type * from '@webhook-backpressure/core';
 export { known } from '@webhook-backpressure/senders';
 export type * from '@webhook-backpressure/senders';

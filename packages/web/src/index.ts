@@ -82,7 +82,7 @@ export function withBackpressure<S extends RequestSource = Request, R extends un
   return Object.assign(guarded, { intake: control.intake });
 }
 
-export { BackpressureError, createIntake, sizeQueue, systemClock } from '@webhook-backpressure/core';
+export { BackpressureError, createIntake } from '@webhook-backpressure/core';
 export type * from '@webhook-backpressure/core';
 export { known } from '@webhook-backpressure/senders';
 export type * from '@webhook-backpressure/senders';

@@ -1,4 +1,4 @@
-import type { SecretOption } from '@webhook-backpressure/inbox';
+import { type SecretOption, verifiers } from '@webhook-backpressure/inbox';
 import { afterEach, describe, expect, it, vi } from 'vitest';
 import { cases, hmac, BODY, NOW, OTHER, SECRET, statusOf } from './signed-deliveries.ts';
 
@@ -68,7 +68,7 @@ describe.each(Object.entries(cases))('the verifier of %s', (_, { make, sent, isT
     [42],
     [{}],
   ])('throws at construction without a secret: %s', (secret) => {
-    expect(() => make(secret as SecretOption)).toThrow(/ERR_WBP_SECRET/);
+    expect(() => make(secret as SecretOption)).toThrow(/^verifiers\.\w+\(\{ secret \}\): .*ERR_WBP_SECRET/);
   });
 
   it.each([[''], [' '], [null], [[]], [[SECRET, undefined]], [new Uint8Array()]])(
@@ -106,4 +106,13 @@ describe.each(Object.entries(cases))('the verifier of %s', (_, { make, sent, isT
     vi.spyOn(Date, 'now').mockReturnValue(NOW);
     expect(await statusOf(make(SECRET), genuine)).toBe(200);
   });
+});
+
+it('names the verifier without a secret, and what is wrong with the environment variable', () => {
+  expect(() => verifiers.stripe({ secret: undefined })).toThrow(
+    /^verifiers\.stripe\(\{ secret \}\): secret is missing\. Is the environment variable set, and spelled/,
+  );
+  expect(() => verifiers.twilio({ secret: ' ', baseUrl: 'https://a.example' })).toThrow(
+    /^verifiers\.twilio\(\{ secret \}\): secret is empty or blank\. Has the environment variable a value\?/,
+  );
 });

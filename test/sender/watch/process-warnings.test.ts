@@ -8,7 +8,7 @@ const kinds: [string, string, Partial<SenderOptions>, RegExp][] = [
     'a dead letter',
     'WBP_EVENT_DEAD',
     { fetch: () => Promise.resolve(new Response(SECRET, { status: 404 })) },
-    /dead-letter queue\. The answer was HTTP 404\. .*sender\.subscribe/,
+    /dead-letter queue\. The answer was HTTP 404\. .*logEvents\(sender, console, \{ errors: true \}\)/,
   ],
   [
     'an endpoint function that throws',

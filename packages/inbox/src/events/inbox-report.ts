@@ -1,7 +1,7 @@
 import { addUp, type EventBody, Listeners, noRefusals } from '@webhook-backpressure/core/extend';
 import type { PromiseCounts } from '@webhook-backpressure/core';
 import type { InboxEvent, InboxTotals } from './inbox-events.ts';
-import { ProcessWarnings, classAndPlaceOf, type SuspectedBug } from './process-warnings.ts';
+import { ProcessWarnings, classAndPlaceOf } from './process-warnings.ts';
 
 /** The totals, writable. */
 type Running<T> = { -readonly [K in keyof T]: T[K] extends number ? number : Running<T[K]> };
@@ -51,13 +51,23 @@ export class InboxReport {
     );
   }
 
-  /** Warns that `verify` rejected a delivery, probably because of a bug in it. */
-  verifyBroken(bug: SuspectedBug): void {
-    const why = 'advice' in bug ? bug.advice : `It threw ${classAndPlaceOf(bug.thrown)}.`;
-    this.#warnings.warn(
-      'WBP_VERIFY_BROKEN',
-      () => `A delivery was refused with 401, perhaps because of a bug in verify. ${why}`,
-    );
+  /**
+   * Warns that `verify` rejected a delivery.
+   *
+   * @param isBug - whether it probably has a bug.
+   */
+  verifyFailed(isBug: boolean, why: () => string): void {
+    if (isBug) {
+      this.#warnings.warn(
+        'WBP_VERIFY_BROKEN',
+        () => `A delivery was refused with 401, perhaps because of a bug in verify. ${why()}`,
+      );
+    } else {
+      this.#warnings.warn(
+        'WBP_VERIFY_FAILED',
+        () => `A delivery was refused with 401. ${why()} If its sender is yours, check the secret.`,
+      );
+    }
   }
 
   #warn(event: EventBody<InboxEvent>): void {

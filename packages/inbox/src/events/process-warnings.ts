@@ -2,13 +2,10 @@ import { showWarning } from '@webhook-backpressure/base';
 
 /** The stable codes of the process warnings of an inbox. */
 export type InboxWarningCode =
-  'WBP_VERIFY_BROKEN' | 'WBP_PROCESS_FAILED' | 'WBP_DELIVERY_DEAD' | 'WBP_STORE_FAILED';
+  'WBP_VERIFY_FAILED' | 'WBP_VERIFY_BROKEN' | 'WBP_PROCESS_FAILED' | 'WBP_DELIVERY_DEAD' | 'WBP_STORE_FAILED';
 
 /** The stable codes of the process warnings of a sender. */
 export type OutboxWarningCode = 'WBP_EVENT_DEAD' | 'WBP_ENDPOINT_FAILED' | 'WBP_STORE_FAILED';
-
-/** A probable bug in `verify`: what it threw, or advice about what it returned. */
-export type SuspectedBug = { readonly thrown: unknown } | { readonly advice: string };
 
 /** Shows a warning to the operator of the process. The code is an {@link InboxWarningCode}, a {@link OutboxWarningCode}, or one of the store. */
 export type ShowWarning = (code: string, message: string) => void;
@@ -50,7 +47,8 @@ export class ProcessWarnings {
     try {
       this.#show(
         code,
-        `${sentence()} This is reported once; ${this.#owner}.subscribe() reports every failure.`,
+        `${sentence()} This is reported once. To log every failure with its message: ` +
+          `logEvents(${this.#owner}, console, { errors: true }) of @webhook-backpressure/observe.`,
       );
     } catch {
       // A warning must not harm a delivery.

@@ -154,12 +154,15 @@ export interface InboxOptions<R = unknown>
    */
   encrypt?: EncryptOptions | undefined;
   /**
-   * Returns the delivery id, for senders that put it into the body. Default, and when it returns undefined or an empty
-   * string: the id header of the sender's profile, else the header `webhook-id`, else a generated id, with which
-   * duplicates are not detected.
+   * Returns the delivery id. Default, and when it returns undefined or an empty string: the id that one of
+   * {@link verifiers} finds in the signed part, else the id header of the sender's profile, else the header `webhook-id`,
+   * else a generated id, with which duplicates are not detected.
    */
   id?: ((delivery: RawDelivery) => string | undefined) | undefined;
-  /** Returns the key of a delivery. Default, and when it returns undefined: the name of the sender, else `default`. */
+  /**
+   * Returns the key of a delivery. Default, and when it returns undefined: the sender of `verifiers.stripe`, `slack` or
+   * `paddle`, else the name of the sender that the headers identify, else `default`.
+   */
   keyGenerator?: ((delivery: RawDelivery) => string | undefined) | undefined;
   /**
    * Answers handshakes that are recognized from their body and that a sender profile alone cannot answer, such as

@@ -5,6 +5,7 @@ import type { Delivery } from '@webhook-backpressure/core';
 import type { RawDelivery } from '../delivery/inbox-delivery.ts';
 import { frozenJson, NotJsonError, type Json } from '../delivery/json.ts';
 import type { InboxOptions } from '../options/inbox-options.ts';
+import type { Verifier } from '../verifiers/verifier.ts';
 
 const MAX_CHARACTERS = 256;
 /** Operator calls read it as every delivery: with this id, purging one dead letter would purge all. */
@@ -20,18 +21,29 @@ export interface Names {
   readonly isIdGenerated: boolean;
 }
 
-/** The id and the key of a delivery: from the options, else from the headers. */
+/** The id and the key of a delivery: from the options, else the id from the verifier, else from the headers. */
 export async function namesOf(
-  options: Pick<InboxOptions<never>, 'id' | 'keyGenerator'>,
+  options: Pick<InboxOptions<never>, 'id' | 'keyGenerator' | 'verify'>,
   raw: RawDelivery,
   delivery: Delivery,
 ): Promise<Names> {
-  const given = returnedName('id', options.id?.(raw)) ?? '';
-  const known = given === '' ? (delivery.id ?? '') : given;
-  const isIdGenerated = known === '';
+  const known =
+    filledId(options.id?.(raw)) ?? filledId(verifierOf(options.verify).id?.(raw)) ?? filledId(delivery.id);
+  const isIdGenerated = known === undefined;
   const id = isIdGenerated ? randomUuid() : await boundedName(known, true);
   const key = returnedName('keyGenerator', options.keyGenerator?.(raw)) ?? delivery.key ?? DEFAULT_KEY;
   return { id, key: await boundedName(key, false), isIdGenerated };
+}
+
+/** The parts of a {@link Verifier}, which any other function lacks. */
+export function verifierOf(verify: InboxOptions['verify']): Partial<Verifier> {
+  return verify === false ? {} : (verify as Partial<Verifier>);
+}
+
+/** An empty id would make all deliveries that have it one delivery. */
+function filledId(name: unknown): string | undefined {
+  const id = returnedName('id', name);
+  return id === '' ? undefined : id;
 }
 
 /**

@@ -17,7 +17,7 @@ import { withoutRedacted } from '../options/inbox-settings.ts';
 import type { ReceivingOptions } from '../options/roles.ts';
 import { GroupCommit } from '../store-calls/group-commit.ts';
 import type { Put, PutResult } from '../store/receiving-store.ts';
-import { contextOf, namesOf } from './delivery-fields.ts';
+import { contextOf, namesOf, verifierOf } from './delivery-fields.ts';
 import { answerHandshake, Handshakes } from './handshakes.ts';
 import type { InboxAdmission } from './inbox-admission.ts';
 import { acknowledged, handshakeAnswer, tooLarge, UNVERIFIED, type InboxAnswer } from './inbox-answers.ts';
@@ -78,7 +78,9 @@ export class InboxReceiver {
     const nowMs = now();
     report.totals.arrivals += 1;
     const profile = this.#recognition.find(headers);
-    const delivery = profile === undefined ? { id: idOf(undefined, headers) } : deliveryOf(profile, headers);
+    const delivery: Delivery =
+      profile === undefined ? { id: idOf(undefined, headers) } : deliveryOf(profile, headers);
+    delivery.key = verifierOf(this.#options.verify).key ?? delivery.key;
     const isHandshake = delivery.handshake === true && this.#handshakes.tryBegin(nowMs);
     if (isHandshake) delivery.priority = 'critical';
     const incoming = new IncomingDelivery(delivery, this.#budget, settings.maxBodyBytes, () => {
@@ -237,7 +239,7 @@ export class InboxReceiver {
     return tooLarge(settings.maxBodyBytes);
   }
 
-  #reject({ error, isUndecided, bug }: VerificationFailure, delivery: Delivery): InboxAnswer {
+  #reject({ error, isUndecided, isBug, why }: VerificationFailure, delivery: Delivery): InboxAnswer {
     const { report } = this.#inbox;
     const { key = DEFAULT_KEY } = delivery;
     if (isUndecided) {
@@ -246,7 +248,7 @@ export class InboxReceiver {
     }
     report.totals.unverified += 1;
     report.emit({ type: 'unverified', key, error });
-    if (bug !== undefined) report.verifyBroken(bug);
+    report.verifyFailed(isBug, why);
     return UNVERIFIED;
   }
 

@@ -1,7 +1,8 @@
 import { errorMessageOf, invalid, readThrown, show } from '@webhook-backpressure/base';
 import type { RawDelivery } from '../delivery/inbox-delivery.ts';
 import type { InboxOptions } from '../options/inbox-options.ts';
-import type { SuspectedBug } from '../events/process-warnings.ts';
+import { classAndPlaceOf } from '../events/process-warnings.ts';
+import { VerificationError } from '../verifiers/signatures.ts';
 
 /** Why a delivery is not verified. */
 export interface VerificationFailure {
@@ -9,8 +10,10 @@ export interface VerificationFailure {
   readonly error: string;
   /** `verify` could not decide: the sender is to retry. */
   readonly isUndecided: boolean;
-  /** A probable bug, which would refuse every delivery. */
-  readonly bug?: SuspectedBug | undefined;
+  /** Probably a bug in `verify`, which would refuse every delivery. */
+  readonly isBug: boolean;
+  /** The reason for a process warning, which contains neither a secret nor what the sender sent. */
+  readonly why: () => string;
 }
 
 /** Fields in which the results of common libraries say whether a delivery is genuine. */
@@ -29,8 +32,12 @@ export async function verificationFailureOf(
     return objectionTo(verdict);
   } catch (error) {
     const isUndecided = readThrown(() => isUnavailable(error), false);
-    const bug = !isUndecided && readThrown(() => isBug(error), false) ? { thrown: error } : undefined;
-    return { error: errorMessageOf(error), isUndecided, bug };
+    const isBug = readThrown(() => isOfBug(error), false);
+    // The messages of VerificationError are all in this package; any other may contain anything.
+    const isOwn = readThrown(() => error instanceof VerificationError, false);
+    const message = errorMessageOf(error);
+    const why = (): string => (isOwn ? message : `It threw ${classAndPlaceOf(error)}.`);
+    return { error: message, isUndecided, isBug, why };
   }
 }
 
@@ -60,7 +67,8 @@ function objectionTo(verdict: unknown): VerificationFailure | undefined {
   const no = (error: string, advice?: string): VerificationFailure => ({
     error,
     isUndecided: false,
-    bug: advice === undefined ? undefined : { advice },
+    isBug: advice !== undefined,
+    why: () => advice ?? `${error}.`,
   });
   if (verdict === undefined) return no('verify returned undefined', NOTHING);
   if (!verdict) return no(`verify returned ${show(verdict)}`);
@@ -107,6 +115,6 @@ function isUnavailable(error: unknown): boolean {
 }
 
 /** Errors that a bug throws. A verifier's own errors differ, and so does the SyntaxError of JSON for a forged body. */
-function isBug(error: unknown): boolean {
+function isOfBug(error: unknown): boolean {
   return error instanceof TypeError || error instanceof ReferenceError;
 }

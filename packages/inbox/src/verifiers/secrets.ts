@@ -40,11 +40,13 @@ export const asStandardSecret: KeyMaker = {
 /**
  * Returns the keys that may have signed a delivery.
  *
+ * @param verifier - the name of the verifier, for messages.
  * @throws BackpressureError `ERR_WBP_SECRET` without a valid secret. No message contains a secret.
  */
 export function keysOf(
   option: SecretOption,
   maker: KeyMaker,
+  verifier: string,
 ): (delivery: RawDelivery) => Promise<readonly CryptoKey[]> {
   if (typeof option === 'function') {
     // Not cached: a cache would keep a key for every tenant that ever sent.
@@ -52,10 +54,10 @@ export function keysOf(
       const found: unknown = await option(delivery);
       const isFound = Array.isArray(found) ? found.length > 0 : Boolean(found);
       if (!isFound) throw new VerificationError('No secret is known for this delivery.');
-      return imported(bytesOf(found, maker), maker);
+      return imported(bytesOf(found, maker, verifier), maker);
     };
   }
-  const secrets = bytesOf(option, maker);
+  const secrets = bytesOf(option, maker, verifier);
   let keys: Promise<readonly CryptoKey[]> | undefined;
   return () => {
     keys ??= imported(secrets, maker);
@@ -69,31 +71,34 @@ function imported(secrets: readonly Uint8Array[], { hash }: KeyMaker): Promise<r
   );
 }
 
-function bytesOf(given: unknown, { bytesOf: read, minBytes }: KeyMaker): readonly Uint8Array[] {
+function bytesOf(
+  given: unknown,
+  { bytesOf: read, minBytes }: KeyMaker,
+  verifier: string,
+): readonly Uint8Array[] {
+  const wrong = (sentence: string): BackpressureError =>
+    new BackpressureError('ERR_WBP_SECRET', `verifiers.${verifier}({ secret }): secret ${sentence}`);
   const secrets: readonly unknown[] = Array.isArray(given) ? given : [given];
-  if (secrets.length === 0) throw wrong('secret must contain at least one secret.');
+  if (secrets.length === 0) throw wrong('must contain at least one secret.');
   return secrets.map((secret) => {
-    if (secret === undefined || secret === null || (typeof secret === 'string' && secret.trim() === '')) {
-      throw wrong('secret is missing, empty or blank. Is the environment variable set?');
+    if (secret === undefined || secret === null) {
+      throw wrong('is missing. Is the environment variable set, and spelled as where you set it?');
     }
     if (typeof secret !== 'string' && !(secret instanceof Uint8Array)) {
-      throw wrong(`secret must be a string or bytes, but was of type ${typeof secret}.`);
+      throw wrong(`must be a string or bytes, but was of type ${typeof secret}.`);
+    }
+    if (typeof secret === 'string' && secret.trim() === '') {
+      throw wrong('is empty or blank. Has the environment variable a value?');
     }
     const bytes = typeof secret === 'string' ? read(secret) : Uint8Array.from(secret);
     if (bytes === undefined || bytes.byteLength === 0) {
-      throw wrong('secret is not in the format that the sender uses. Copy it unchanged.');
+      throw wrong('is not in the format that the sender uses. Copy it unchanged.');
     }
     if (bytes.byteLength < minBytes) {
-      throw wrong(
-        `secret must have at least ${String(minBytes)} bytes, but has ${String(bytes.byteLength)}.`,
-      );
+      throw wrong(`must have at least ${String(minBytes)} bytes, but has ${String(bytes.byteLength)}.`);
     }
     return bytes;
   });
-}
-
-function wrong(sentence: string): BackpressureError {
-  return new BackpressureError('ERR_WBP_SECRET', sentence);
 }
 
 /** @throws BackpressureError `ERR_WBP_VERIFIER` unless `given` is an http or https URL without a query. */

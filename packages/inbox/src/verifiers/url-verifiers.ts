@@ -33,7 +33,7 @@ export interface HubSpotVerifierOptions extends TimedVerifierOptions, UrlOptions
  */
 export function twilio(options: TwilioVerifierOptions): Verifier {
   checkNames(options, 'options', ['secret', 'baseUrl']);
-  const keys = keysOf(options.secret, { ...asText, hash: 'SHA-1' });
+  const keys = keysOf(options.secret, { ...asText, hash: 'SHA-1' }, 'twilio');
   const baseUrls = withAndWithoutPort(checkedBaseUrl(options.baseUrl));
   return async (delivery) => {
     const given = [fromBase64(required(delivery, 'x-twilio-signature'))];
@@ -51,7 +51,7 @@ export function twilio(options: TwilioVerifierOptions): Verifier {
  */
 export function hubspot(options: HubSpotVerifierOptions): Verifier {
   checkNames(options, 'options', ['secret', 'baseUrl', 'toleranceMs', 'wallClock']);
-  const keys = keysOf(options.secret, asText);
+  const keys = keysOf(options.secret, asText, 'hubspot');
   const fresh = freshness(options);
   const baseUrl = checkedBaseUrl(options.baseUrl);
   return async (delivery) => {
