@@ -4,6 +4,7 @@ import { rolldown } from 'rolldown';
 import { rollup } from 'rollup';
 import { dts } from 'rollup-plugin-dts';
 import { entriesOf, packedPages, root } from './packages.js';
+import { withNarrowTables } from './tables.js';
 
 /**
  * Programs that run in their own process or thread and are never imported: ES modules without declarations.
@@ -146,9 +147,11 @@ async function bundleTypes(declaration, declarations, write) {
  * @param {string} markdown of a page in docs
  */
 function withWorkingLinks(markdown) {
-  return markdown.replaceAll(/\]\((?!https:|#)([^)]+)\)/g, (link, /** @type {string} */ target) =>
-    packedPages.includes(target.replace(/#.*/, ''))
-      ? link
-      : `](${new URL(target, `${PAGES_ADDRESS}docs/`).href})`,
+  return withNarrowTables(markdown).replaceAll(
+    /\]\((?!https:|#)([^)]+)\)/g,
+    (link, /** @type {string} */ target) =>
+      packedPages.includes(target.replace(/#.*/, ''))
+        ? link
+        : `](${new URL(target, `${PAGES_ADDRESS}docs/`).href})`,
   );
 }

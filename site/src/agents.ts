@@ -1,6 +1,7 @@
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { root } from '../../tooling/packages.js';
+import { withNarrowTables } from '../../tooling/tables.js';
 import { BASE, hrefOf, ORIGIN, routeOf } from './addresses.ts';
 import { descriptionOf } from './description.ts';
 import { groups, type Entry } from './navigation.ts';
@@ -59,7 +60,7 @@ function markdownOf(source: string): string {
 }
 
 function withAddresses(markdown: string, source: string): string {
-  return markdown.replaceAll(/(?<=\]\()[^)\s]+(?=\))/g, (href) => {
+  return withNarrowTables(markdown).replaceAll(/(?<=\]\()[^)\s]+(?=\))/g, (href) => {
     const target = hrefOf(source, href);
     return target.startsWith('/') ? addressOf(target.slice(1)) : target;
   });

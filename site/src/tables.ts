@@ -1,4 +1,10 @@
-import type { Token } from './markdown.ts';
+/** The parts of a token of markdown-it that are used here. */
+interface Token {
+  type: string;
+  content: string;
+  readonly children: readonly Token[] | null;
+  attrSet(name: string, value: string): void;
+}
 
 /** Longer code in a cell may be broken after these characters, so that its column is not as wide as the code. */
 const LONG_CODE = 16;
