@@ -27,6 +27,7 @@ import { BoundedIntake } from '../intake/bounded-intake.ts';
 import type { Intake } from '../intake/intake.ts';
 import { type IntakeOptions, resolveOptions } from '../intake/options.ts';
 import { type FieldStyle, rateLimitFields } from '../refusals/rate-limit-fields.ts';
+import { FirstUse } from './first-use.ts';
 import { Handling } from './handling.ts';
 import { keyAsker } from './key-asker.ts';
 import { MountWatch } from './mount-watch.ts';
@@ -170,6 +171,13 @@ export function createAdmissionControl<R, A extends readonly unknown[]>(
           warnOnce('WBP_WHOLE_APP', message);
         })
       : undefined;
+  // A shared intake has been created elsewhere, and a clock is passed in by tests.
+  const firstUse =
+    options.intake === undefined && options.clock === undefined
+      ? new FirstUse(intake, (message) => {
+          warnOnce('WBP_IN_HANDLER', message);
+        })
+      : undefined;
   const onFailedWork = (error: unknown): void => {
     warnOnce(
       'WBP_WORK_FAILED',
@@ -189,6 +197,7 @@ export function createAdmissionControl<R, A extends readonly unknown[]>(
       return isThenable(skips) ? Promise.resolve(skips).then(Boolean) : Boolean(skips);
     },
     read(request) {
+      firstUse?.note();
       passed.add(reader.identity(request));
       const headers = reader.headers(request);
       const profile = recognition.find(headers);
