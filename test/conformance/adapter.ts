@@ -47,7 +47,7 @@ interface Witness {
 export interface FrameworkApp {
   readonly name: string;
   /** The app, with the middleware mounted first if there are options. */
-  readonly serve: (options?: { intake: Intake; skip: () => boolean }) => RequestListener;
+  readonly serve: (options?: { intake: Intake; skip: () => boolean; path: string }) => RequestListener;
   /** How many of the requests the framework answers before any middleware. Default none. */
   readonly unseen?: number;
 }

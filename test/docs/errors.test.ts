@@ -21,6 +21,7 @@ import { manualClock } from '@webhook-backpressure/core/testing';
 import { bullmqDoor, deliveryOf } from '@webhook-backpressure/bullmq';
 import { dashboard, type DashboardOptions } from '@webhook-backpressure/dashboard';
 import { webhookBackpressure } from '@webhook-backpressure/express';
+import { webhookInbox } from '@webhook-backpressure/hono/inbox';
 import { closeOnSignals, processPressure, readiness } from '@webhook-backpressure/node';
 import { instrument } from '@webhook-backpressure/otel';
 import { collect } from '@webhook-backpressure/prometheus';
@@ -34,6 +35,7 @@ import {
 } from '@webhook-backpressure/sender';
 import { sqliteStore } from '@webhook-backpressure/sqlite';
 import { withBackpressure } from '@webhook-backpressure/web';
+import { Hono } from 'hono';
 import { Registry } from 'prom-client';
 import { choose } from '../../packages/sqlite/src/connection/drivers.ts';
 import { checkEndpoint } from '../../packages/sender/src/options/endpoint-settings.ts';
@@ -130,6 +132,14 @@ function work(): void {
   // The reader's own code.
 }
 
+/** Rejects with the error of the app. */
+async function postLogin(app: Hono): Promise<void> {
+  app.onError((error) => {
+    throw error;
+  });
+  await app.request('/login', { method: 'POST' });
+}
+
 /** Closed again, so that it does not read its sources until the test ends. */
 function createDashboard(given: DashboardOptions): void {
   dashboard(given).close();
@@ -161,6 +171,9 @@ async function thrownBy(line: string): Promise<unknown> {
     webhookBackpressure,
     withBackpressure,
     respond: () => new Response(),
+    Hono,
+    postLogin,
+    webhooks: webhookInbox({ store: memoryStore(), process: work, verify: false }),
     expressRequest: { method: 'POST', headers: {}, res: {} },
     closeOnSignals,
     readiness,

@@ -20,6 +20,7 @@ import type * as redis from '@webhook-backpressure/redis';
 import type * as senderPackage from '@webhook-backpressure/sender';
 import type * as sqlite from '@webhook-backpressure/sqlite';
 import type * as web from '@webhook-backpressure/web';
+import type * as hono from 'hono';
 import type * as promClient from 'prom-client';
 
 declare global {
@@ -48,6 +49,9 @@ declare global {
   const withBackpressure: typeof web.withBackpressure;
   const respond: (request: Request) => Response;
   const expressRequest: Request;
+  const Hono: typeof hono.Hono;
+  const webhooks: hono.MiddlewareHandler;
+  function postLogin(app: hono.Hono): Promise<void>;
   const webhookInbox: typeof inboxAdapter.webhookInbox;
   const closeOnSignals: typeof node.closeOnSignals;
   const readiness: typeof node.readiness;

@@ -35,7 +35,7 @@ describe.each(versions)('the plugin on $name', ({ create }) => {
 
   it('has an intake for each scope, and counts a request once where two scopes share one', async () => {
     const intake = createIntake();
-    const app = await protectedApp(create, { intake });
+    const app = await protectedApp(create, { intake, path: '/' });
     await app.register(async (scope) => {
       await scope.register(webhookBackpressure, { intake });
       scope.post('/same', () => 'done');
@@ -86,7 +86,7 @@ describe.each(versions)('the plugin on $name', ({ create }) => {
   });
 
   it('releases the permit when a hook, a schema or the body limit answers', async () => {
-    const app = await protectedApp(create, { concurrency: 1 });
+    const app = await protectedApp(create, { concurrency: 1, path: '/' });
     const schema = { body: { type: 'object', required: ['id'] } };
     app.post('/schema', { schema }, () => 'done');
     app.post('/limit', { bodyLimit: 5 }, () => 'done');

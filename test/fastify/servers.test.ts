@@ -82,7 +82,11 @@ describe.each(versions)('a server of $name', ({ create }) => {
 describe('a server of HTTP/2', () => {
   it('admits and refuses streams', async () => {
     const app = fastify({ http2: true });
-    await app.register(webhookBackpressure, { keyGenerator: ({ url }) => url, shed: { '/shed': true } });
+    await app.register(webhookBackpressure, {
+      path: '/',
+      keyGenerator: ({ url }) => url,
+      shed: { '/shed': true },
+    });
     app.post('/shed', () => 'handled');
     app.post('/', ({ backpressure, body }) => ({ key: backpressure?.key, body }));
     await app.listen({ port: 0 });

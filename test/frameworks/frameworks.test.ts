@@ -46,7 +46,7 @@ interface Way {
   readonly listenerOf: (framework: FrameworkApp, intake: Intake) => RequestListener;
 }
 
-const mounted: Way['listenerOf'] = ({ serve }, intake) => serve({ intake, skip });
+const mounted: Way['listenerOf'] = ({ serve }, intake) => serve({ intake, skip, path: '/' });
 const inFront: Way['listenerOf'] = ({ serve }, intake) => withBackpressure(serve(), { intake, skip });
 
 const ways: readonly Way[] = [

@@ -77,6 +77,7 @@ export type BackpressureErrorCode =
   | 'ERR_WBP_MAX_DEAD_LETTERS'
   | 'ERR_WBP_KEEP_COMPLETED'
   | 'ERR_WBP_BODY_READ'
+  | 'ERR_WBP_MOUNT'
   | 'ERR_WBP_REQUEST'
   | 'ERR_WBP_DEAD_LETTERS'
   | 'ERR_WBP_SQLITE_PATH'

@@ -1,15 +1,6 @@
 import { Handling } from '@webhook-backpressure/core/middleware';
 import type { Application, RequestHandler } from 'express';
-
-/** What Express 4 and 5 have in common inside. */
-interface Stack {
-  readonly stack?: readonly Layer[];
-}
-
-interface Layer {
-  handle: RequestHandler & Stack;
-  readonly route?: Stack;
-}
+import { type Layer, layersOf } from './router-stack.ts';
 
 /**
  * Holds permits until the promises of handlers settle. Express does not expose them, so each handler is wrapped that an app
@@ -19,9 +10,7 @@ export function followHandlers(app: Application | undefined): void {
   // A router works without an app too.
   if (app === undefined || followedApps.has(app)) return;
   followedApps.add(app);
-  // In Express 4, `router` throws.
-  const router = (app._router ?? app.router) as Stack | undefined;
-  followAll(new Set(), router?.stack);
+  followAll(new Set(), layersOf(app));
 }
 
 const followedApps = new WeakSet<Application>();

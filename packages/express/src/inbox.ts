@@ -3,17 +3,20 @@ import {
   type Inbox,
   type InboxOptions,
   isDelivery,
+  mountedForAll,
   type ReceiverOptions,
 } from '@webhook-backpressure/inbox';
 import { inboxRequest, writeRefusal } from '@webhook-backpressure/node/request';
 import type { Request, RequestHandler } from 'express';
+import { type Layer, layersOf } from './router-stack.ts';
 
 const HINT =
   'Register this route before app.use(express.json()), or parse it with express.raw({ type: "*/*" }).';
 
 /**
  * Creates a handler that verifies and stores a delivery, acknowledges it, and processes it later. Register it before body
- * parsers: signatures are computed over the exact bytes. GET, HEAD and OPTIONS continue to the next handler.
+ * parsers: signatures are computed over the exact bytes. GET, HEAD and OPTIONS continue to the next handler. Mounted without
+ * a path, it passes `ERR_WBP_MOUNT` to `next` for every other request.
  *
  * @throws BackpressureError with the code of the first invalid option, or the store's error when it cannot be opened.
  *
@@ -32,6 +35,10 @@ export function webhookInbox(
       next();
       return;
     }
+    if (isForWholeApp(req, inbox)) {
+      next(mountedForAll("app.post('/webhooks', webhooks)"));
+      return;
+    }
     inbox
       .receive(inboxRequest(req, { params: req.params, source: req, hint: HINT }))
       .then((answer) => {
@@ -41,6 +48,26 @@ export function webhookInbox(
       .catch(next);
   };
   return Object.assign(middleware, { inbox });
+}
+
+/** Whether a router passes every request to the inbox. A function that calls the inbox has chosen the requests. */
+function isForWholeApp({ app, baseUrl, route }: Request, inbox: Inbox): boolean {
+  // A router works without an app too.
+  const known = app as Request['app'] | undefined;
+  if (route !== undefined || baseUrl !== '' || known === undefined) return false;
+  return holds(new Set(), inbox, layersOf(known));
+}
+
+function holds(seen: Set<readonly Layer[]>, inbox: Inbox, layers: readonly Layer[] = []): boolean {
+  // A router may be mounted in itself.
+  if (seen.has(layers)) return false;
+  seen.add(layers);
+  return layers.some(
+    ({ handle, route }) =>
+      // The middleware replaces handlers by functions with the same properties.
+      route === undefined &&
+      ((handle as { inbox?: unknown }).inbox === inbox || holds(seen, inbox, handle.stack)),
+  );
 }
 
 export {

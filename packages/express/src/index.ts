@@ -42,7 +42,10 @@ export type WebhookBackpressureOptions = MiddlewareOptions<
 export function webhookBackpressure(
   options: WebhookBackpressureOptions = {},
 ): RequestHandler & { intake: Intake } {
-  const control = createAdmissionControl<Request, [Request, Response, NextFunction]>(options, nodeReader);
+  const control = createAdmissionControl<Request, [Request, Response, NextFunction]>(options, {
+    ...nodeReader,
+    isForWholeApp: ({ baseUrl, route }) => baseUrl === '' && route === undefined,
+  });
   const admission = new RequestAdmission(control);
   const handler = readableErrors(options.onRefused);
 

@@ -27,6 +27,8 @@ export function addBackpressure(fastify: FastifyInstance, options: WebhookBackpr
     identity: (request) => request.raw,
     targets: (request) => nodeReader.targets(request.raw),
     headers: (request) => nodeReader.headers(request.raw),
+    // Each scope inherits from the one around it.
+    isForWholeApp: () => Object.getPrototypeOf(fastify) === Object.prototype,
     warn: nodeReader.warn,
   });
   const handler = readableErrors(options.onRefused);

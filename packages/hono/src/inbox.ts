@@ -3,19 +3,20 @@ import {
   type Inbox,
   type InboxOptions,
   isDelivery,
+  mountedForAll,
   type ReceiverOptions,
 } from '@webhook-backpressure/inbox';
 import { originalUrl } from '@webhook-backpressure/node/request';
 import { keepAliveForInbox, readBody } from '@webhook-backpressure/web/parts';
 import type { Context, MiddlewareHandler } from 'hono';
 import { nodeBindings } from './node-server.ts';
-import { waitUntilOf } from './web-context.ts';
+import { isForWholeApp, waitUntilOf } from './web-context.ts';
 
 const HINT = 'Do not read the body in an earlier middleware.';
 
 /**
  * Creates a handler that verifies and stores a delivery, acknowledges it, and processes it later. GET, HEAD and OPTIONS
- * continue to the next handler.
+ * continue to the next handler. Mounted without a path, it throws `ERR_WBP_MOUNT` for every other request.
  *
  * @throws BackpressureError with the code of the first invalid option, or the store's error when it cannot be opened.
  *
@@ -34,6 +35,7 @@ export function webhookInbox(
       await next();
       return undefined;
     }
+    if (isForWholeApp(c, middleware)) throw mountedForAll("app.post('/webhooks', webhooks)");
     const answer = await inbox.receive({
       method: c.req.method,
       url: urlOf(c),

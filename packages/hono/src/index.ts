@@ -4,7 +4,7 @@ import { RequestAdmission } from '@webhook-backpressure/node/request';
 import { admitRequest, enclosingDelivery, handleInside } from '@webhook-backpressure/web/parts';
 import type { Context, MiddlewareHandler, Next } from 'hono';
 import { boundNodeBody, nodeBindings, UndecidedRequests } from './node-server.ts';
-import { addHeaders, holdForBody, waitUntilOf, webRequest } from './web-context.ts';
+import { addHeaders, holdForBody, isForWholeApp, waitUntilOf, webRequest } from './web-context.ts';
 
 declare module 'hono' {
   interface ContextVariableMap {
@@ -36,6 +36,7 @@ export function webhookBackpressure(
     targets: (c) => [c.req.url],
     // Node's headers: reading those of the web-standard request would create it.
     headers: (c) => nodeBindings(c.env)?.incoming.headers ?? c.req.header(),
+    isForWholeApp: (c) => isForWholeApp(c, middleware),
     warn: (code, message) => {
       console.warn(`${code}: ${message}`);
     },

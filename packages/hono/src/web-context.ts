@@ -1,6 +1,6 @@
 import type { Handling } from '@webhook-backpressure/core/middleware';
 import { followResponse, isOnWorkers, withHeaders, type WaitUntil } from '@webhook-backpressure/web/parts';
-import type { Context } from 'hono';
+import type { Context, MiddlewareHandler } from 'hono';
 
 const originalRequests = new WeakMap<Context, Request>();
 
@@ -9,6 +9,14 @@ export function webRequest(c: Context): Request {
   const request = originalRequests.get(c) ?? c.req.raw;
   originalRequests.set(c, request);
   return request;
+}
+
+/** Whether a handler is mounted for all paths and methods. A function that calls the handler has chosen the requests. */
+export function isForWholeApp(c: Context, mounted: MiddlewareHandler): boolean {
+  // eslint-disable-next-line @typescript-eslint/no-deprecated -- what replaces it needs Hono 4.8
+  return c.req.matchedRoutes.some(
+    ({ handler, method, path }) => handler === mounted && method === 'ALL' && path === '/*',
+  );
 }
 
 /** The `waitUntil` of Workers, if the app was called with an execution context. */

@@ -4,6 +4,7 @@ import {
   type InboxOptions,
   type InboxRequest,
   isDelivery,
+  mountedForAll,
   type ReceiverOptions,
 } from '@webhook-backpressure/inbox';
 import { inboxRequest, writeRefusal } from '@webhook-backpressure/node/request';
@@ -13,7 +14,8 @@ const HINT = 'Mount the inbox before the body parser, or exclude its path from t
 
 /**
  * Creates a middleware that verifies and stores a delivery, acknowledges it, and processes it later. Mount it before body
- * parsers: signatures are computed over the exact bytes. GET, HEAD and OPTIONS continue to the next middleware.
+ * parsers: signatures are computed over the exact bytes. GET, HEAD and OPTIONS continue to the next middleware. Mounted
+ * without a router, it throws `ERR_WBP_MOUNT` for every other request.
  *
  * @throws BackpressureError with the code of the first invalid option, or the store's error when it cannot be opened.
  *
@@ -29,6 +31,8 @@ export function webhookInbox(
   const inbox = createInbox(options);
   const middleware: Middleware = async (ctx, next): Promise<unknown> => {
     if (!isDelivery(ctx.method)) return next() as Promise<unknown>;
+    // A router, or a function that calls the inbox, has chosen the requests.
+    if (ctx.app.middleware.includes(middleware)) throw mountedForAll("router.post('/webhooks', webhooks)");
     // Set by routers, not by Koa itself.
     const { params } = ctx as Pick<InboxRequest, 'params'>;
     const answer = await inbox.receive(

@@ -40,6 +40,7 @@ export function webhookBackpressure(
     identity: (ctx) => ctx.req,
     targets: (ctx) => [ctx.originalUrl, ctx.url],
     headers: (ctx) => nodeReader.headers(ctx.req),
+    isForWholeApp: (ctx) => ctx.app.middleware.includes(middleware),
     warn: nodeReader.warn,
   });
   const admission = new RequestAdmission(control);

@@ -76,7 +76,7 @@ function inbox(name: string, Koa: typeof Koa3): InboxDriver {
           await next();
         });
       }
-      app.use(webhooks);
+      app.use((ctx, next): unknown => webhooks(ctx, next));
       app.use((ctx) => {
         ctx.status = 418;
       });

@@ -8,7 +8,8 @@ export type WithdrawalCause = 'abandoned' | 'expired' | 'displaced' | 'closing';
 /** The stable codes of warnings about likely misconfigurations. */
 export type WarningCode =
   | ('WBP_KEY' | 'WBP_LOW_WATER' | 'WBP_NEVER_RETRIES' | 'WBP_BODY_READ' | 'WBP_NESTED' | 'WBP_WORK_FAILED')
-  | ('WBP_ANSWERED' | 'WBP_FLEET_LIMITS' | 'WBP_FLEET_SIZE' | 'WBP_SLOW_KEY');
+  | ('WBP_ANSWERED' | 'WBP_FLEET_LIMITS' | 'WBP_FLEET_SIZE' | 'WBP_SLOW_KEY')
+  | ('WBP_WHOLE_APP' | 'WBP_IN_HANDLER');
 
 /** How the handling of a delivery ended. */
 export type Outcome = 'success' | 'failure';

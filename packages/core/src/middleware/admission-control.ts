@@ -8,7 +8,6 @@ import {
   isThenable,
   readableErrors,
   requireSync,
-  show,
   thrownText,
 } from '@webhook-backpressure/base';
 import {
@@ -28,7 +27,10 @@ import { BoundedIntake } from '../intake/bounded-intake.ts';
 import type { Intake } from '../intake/intake.ts';
 import { type IntakeOptions, resolveOptions } from '../intake/options.ts';
 import { type FieldStyle, rateLimitFields } from '../refusals/rate-limit-fields.ts';
+import { FirstUse } from './first-use.ts';
 import { Handling } from './handling.ts';
+import { keyAsker } from './key-asker.ts';
+import { MountWatch } from './mount-watch.ts';
 import { passedThrough } from './passed.ts';
 import { pathMatcher } from './paths.ts';
 
@@ -86,6 +88,8 @@ export interface RequestReader<R> {
   targets(request: R): readonly string[];
   /** All headers, names in lower case. */
   headers(request: R): RequestHeaders;
+  /** Whether the middleware is mounted where it gets every request of the app. Absent if that is intended or unknown. */
+  isForWholeApp?(request: R): boolean;
   /** Shows the operator a warning about a likely misconfiguration. */
   warn: Warn;
 }
@@ -161,6 +165,19 @@ export function createAdmissionControl<R, A extends readonly unknown[]>(
     warned.add(code);
     reader.warn(code, message);
   };
+  const watch =
+    isBelowPath === undefined && reader.isForWholeApp !== undefined
+      ? new MountWatch(reader, (message) => {
+          warnOnce('WBP_WHOLE_APP', message);
+        })
+      : undefined;
+  // A shared intake has been created elsewhere, and a clock is passed in by tests.
+  const firstUse =
+    options.intake === undefined && options.clock === undefined
+      ? new FirstUse(intake, (message) => {
+          warnOnce('WBP_IN_HANDLER', message);
+        })
+      : undefined;
   const onFailedWork = (error: unknown): void => {
     warnOnce(
       'WBP_WORK_FAILED',
@@ -180,9 +197,11 @@ export function createAdmissionControl<R, A extends readonly unknown[]>(
       return isThenable(skips) ? Promise.resolve(skips).then(Boolean) : Boolean(skips);
     },
     read(request) {
+      firstUse?.note();
       passed.add(reader.identity(request));
       const headers = reader.headers(request);
       const profile = recognition.find(headers);
+      watch?.note(request, profile !== undefined);
       const found = profile === undefined ? { id: idOf(undefined, headers) } : deliveryOf(profile, headers);
       const key = keyGenerator === undefined ? undefined : askKey(keyGenerator(request));
       if (key !== undefined) found.key = key;
@@ -265,29 +284,4 @@ function defined<T extends object>(given: T | undefined): Partial<T> {
   return Object.fromEntries(
     Object.entries(given ?? {}).filter(([, value]) => value !== undefined),
   ) as Partial<T>;
-}
-
-/**
- * Checks the results of the option `keyGenerator`. `null` and `undefined` mean no key. For any other value that is not
- * a string the default key is used and a warning is given once: an error would fail deliveries that can be handled.
- *
- * @param warn - shows the warning `WBP_KEY`.
- * @returns a function that converts a result to a key, or to undefined for no key.
- * @throws BackpressureError `ERR_WBP_CALLBACK` from that function, for a promise.
- */
-function keyAsker(warn: Warn): (answer: unknown) => string | undefined {
-  let hasWarned = false;
-  return (answer) => {
-    if (typeof answer === 'string') return answer;
-    if (answer === undefined || answer === null) return undefined;
-    requireSync('ERR_WBP_CALLBACK', 'keyGenerator', 'a string or undefined', answer);
-    if (hasWarned) return undefined;
-    hasWarned = true;
-    warn(
-      'WBP_KEY',
-      `keyGenerator() must return a string or undefined, but returned ${show(answer)}. ` +
-        'These deliveries use the default key. This warning is given once.',
-    );
-    return undefined;
-  };
 }

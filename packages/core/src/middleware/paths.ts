@@ -30,6 +30,12 @@ export function pathMatcher(option: unknown): ((targets: readonly string[]) => b
   return (targets) => targets.some((target) => isBelow(target, paths));
 }
 
+/** The first segment of the path of a target, such as `/webhooks`; undefined for a target that is no path. */
+export function topOf(target: string): string | undefined {
+  const path = TARGET.exec(target)?.[1];
+  return path === undefined ? undefined : /^\/[^/?#;]*/.exec(path)?.[0];
+}
+
 function isBelow(target: string, paths: readonly string[]): boolean {
   const path = TARGET.exec(target)?.[1];
   if (path === undefined) return true;

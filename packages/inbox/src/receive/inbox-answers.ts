@@ -1,3 +1,4 @@
+import { BackpressureError } from '@webhook-backpressure/base';
 import { type HttpAnswer, problem } from '@webhook-backpressure/core/middleware';
 import type { SenderProfile } from '@webhook-backpressure/senders';
 import type { HandshakeReply } from '../options/inbox-options.ts';
@@ -38,6 +39,19 @@ export const METHOD_NOT_ALLOWED: InboxAnswer = {
 /** Whether a request with this method can carry a delivery. */
 export function isDelivery(method: string): boolean {
   return method !== 'GET' && method !== 'HEAD' && method !== 'OPTIONS';
+}
+
+/**
+ * The error for an inbox that is mounted for a whole app: it would acknowledge and store every request with a body.
+ *
+ * @param example - how to mount it at a path.
+ */
+export function mountedForAll(example: string): BackpressureError {
+  return new BackpressureError(
+    'ERR_WBP_MOUNT',
+    'The inbox is mounted for the whole app, so it would store logins, forms and API calls. ' +
+      `Mount it at the path of the webhooks: ${example}.`,
+  );
 }
 
 export function tooLarge(maxBytes: number): InboxAnswer {
