@@ -14,6 +14,7 @@ export {
 export {
   BackpressureError,
   type BackpressureErrorCode,
+  framesOfCaller,
   invalid,
   invalidResult,
   isThenable,

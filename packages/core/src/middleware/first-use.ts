@@ -1,4 +1,4 @@
-import { inBackground, shared } from '@webhook-backpressure/base';
+import { framesOfCaller, inBackground, shared } from '@webhook-backpressure/base';
 import type { Intake } from '../intake/intake.ts';
 
 /** The last middleware that was used where it was created. */
@@ -49,8 +49,9 @@ export class FirstUse {
     places.set(place, this.#last);
     if (before === undefined || before.hasWarned || before.isReused || !isOpen(before.intake)) return;
     this.#last.hasWarned = true;
+    const [line = ''] = framesOfCaller(place.split('\n').slice(1));
     this.#warn(
-      `A middleware is created for each request${shownPlace(place)}, so each request has a queue for itself and nothing is ` +
+      `A middleware is created for each request (${line.trim()}), so each request has a queue for itself and nothing is ` +
         'limited. Create it once, outside of the handler.',
     );
   }
@@ -59,13 +60,4 @@ export class FirstUse {
 function isOpen(intake: Intake): boolean {
   const { state } = intake.snapshot();
   return state !== 'closing' && state !== 'closed';
-}
-
-/** The first line of the user's code, if it is not bundled. */
-function shownPlace(stack: string): string {
-  const line = stack
-    .split('\n')
-    .slice(1)
-    .find((frame) => !/[\\/]node_modules[\\/]|[\\/]packages[\\/][a-z]+[\\/]src[\\/]/.test(frame));
-  return line === undefined ? '' : ` (${line.trim()})`;
 }
