@@ -1,21 +1,32 @@
+import { once } from 'node:events';
+import type { AddressInfo } from 'node:net';
+import express, { type RequestHandler } from 'express';
 import { describe, expect, it } from 'vitest';
-import type { MiddlewareOptions } from '@webhook-backpressure/core';
+import { createIntake } from '@webhook-backpressure/core';
+import { until } from '@webhook-backpressure/core/testing';
+import { webhookBackpressure } from '@webhook-backpressure/express';
+import {
+  type Inbox,
+  type InboxOptions,
+  memoryStore,
+  type StoredDelivery,
+  webhookInbox,
+} from '@webhook-backpressure/express/inbox';
 import { createBench, exponential, seeded } from '../core/harness.ts';
 import { arrivals, type Handled, percentile, runUntil, Workshop } from '../core/workshop.ts';
 import { page, sectionOf, tokensOf } from './pages.ts';
 import { runBlock } from './run-block.ts';
 
-interface Request {
-  readonly params: { readonly tenant: string };
-  readonly get: (name: string) => string;
-}
+const [block] = tokensOf('code', sectionOf(page('docs/options.md'), 'Shares of keys'));
+const app = { use: () => undefined, post: () => undefined };
+const pass: RequestHandler = (_req, _res, next) => {
+  next();
+};
+const NO_MOUNTS = { app, options: {}, webhookBackpressure: () => pass, webhookInbox: () => pass };
 
-/** The `keyGenerator` of the recipe. */
-function recipe(): (tenant: string, id: string) => string {
-  const [block] = tokensOf('code', sectionOf(page('docs/options.md'), 'Shares of keys'));
-  let options: MiddlewareOptions<Request> = {};
-  runBlock(block?.text ?? '', {}, { webhookBackpressure: (given: typeof options) => (options = given) });
-  return (tenant, id) => options.keyGenerator?.({ params: { tenant }, get: () => id }) ?? '';
+/** Runs the recipe with these names, and returns its `keyOf`. */
+function recipe(names: object = {}): KeyOf {
+  return runBlock(block?.text ?? '', {}, { ...NO_MOUNTS, ...names }, 'keyOf') as KeyOf;
 }
 
 const SECONDS = 120;
@@ -100,6 +111,38 @@ describe('shares of keys', () => {
     expect(keptOf((await contend({ ...rates, keyOf: byTenant })).promises)).toBeGreaterThan(0.97);
   });
 
+  it('are those of the path and the id, behind the middleware', async () => {
+    const app = express();
+    const intake = createIntake();
+    const keys: string[] = [];
+    intake.subscribe((event) => {
+      if (event.type === 'started') keys.push(event.key);
+    });
+    const mounted = (options: object): unknown => webhookBackpressure({ ...options, intake });
+    recipe({ app, webhookBackpressure: mounted });
+    app.use((_req, res) => res.end());
+    await postAll(app, 'webhooks');
+    expect(keys).toEqual(KEYS);
+  });
+
+  it('are those of the path and the id, in an inbox', async () => {
+    const app = express();
+    let inbox: Inbox | undefined;
+    const keys: string[] = [];
+    const mounted = (options: InboxOptions): unknown => {
+      const webhooks = webhookInbox(options);
+      ({ inbox } = webhooks);
+      return webhooks;
+    };
+    const work = ({ key }: StoredDelivery): void => void keys.push(key);
+    const options = { store: memoryStore(), verify: false, process: work };
+    recipe({ app, options, webhookInbox: mounted });
+    await postAll(app, 'inbox');
+    await until(inbox as Inbox, ({ totals }) => totals.completed === KEYS.length);
+    expect(keys.toSorted()).toEqual(KEYS);
+    await inbox?.close();
+  });
+
   it('give a retry the key of its first attempt', () => {
     const keyOf = recipe();
     expect(keyOf('acme', 'msg_1')).toBe(keyOf('acme', 'msg_1'));
@@ -107,6 +150,25 @@ describe('shares of keys', () => {
     expect(keyOf('b', 'msg_1')).toBe(keyOf('b', 'msg_2'));
   });
 });
+
+const KEYS = ['acme-0', 'acme-1', 'acme-2', 'b-0'];
+
+/** Sends one delivery for each of {@link KEYS}. */
+async function postAll(app: express.Express, folder: string): Promise<void> {
+  const server = app.listen(0);
+  await once(server, 'listening');
+  const { port } = server.address() as AddressInfo;
+  for (const [tenant, id] of [
+    ['acme', 'c'],
+    ['acme', 'd'],
+    ['acme', 'e'],
+    ['b', 'd'],
+  ] as const) {
+    const url = `http://localhost:${String(port)}/${folder}/${tenant}`;
+    expect((await fetch(url, { method: 'POST', headers: { 'webhook-id': id } })).ok).toBe(true);
+  }
+  server.close();
+}
 
 /** The part of the retries on time that were admitted. */
 function keptOf({ kept, missed }: Outcome['promises']): number {
