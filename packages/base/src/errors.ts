@@ -149,7 +149,10 @@ const INSTALLED = /[\\/]@webhook-backpressure[\\/][\w-]+[\\/](?:[\d.]+[^\\/]*[\\
 const BUILT_IN = /\((?:<anonymous>|native|unknown)|(?:\(|at |async )(?:node|ext|bun|internal):/;
 
 /** The packages in their repository. */
-const [, repository] = /^file:\/\/(.*\/packages\/)base\/src\/errors\.ts$/.exec(moduleUrl) ?? [];
+const [, repository] =
+  /^file:\/\/(.*\/packages\/)base\/(?:src\/errors\.ts|dist\/index\.js)$/.exec(moduleUrl) ?? [];
+/** A file of a package there. */
+const OWN_FILE = /^[a-z]+\/(?:dist|src)\//;
 
 /**
  * The frames of a stack from the first one outside of this library on: the line of the user that has the mistake. All
@@ -160,7 +163,7 @@ export function framesOfCaller(
   packages: string | undefined = repository,
 ): readonly string[] {
   const isOwn = (frame: string): boolean =>
-    INSTALLED.test(frame) || (packages !== undefined && frame.includes(packages));
+    INSTALLED.test(frame) || (packages !== undefined && OWN_FILE.test(frame.split(packages)[1] ?? ''));
   const first = frames.findIndex((frame) => !isOwn(frame) && !BUILT_IN.test(frame));
   return first === -1 ? frames : frames.slice(first);
 }

@@ -26,6 +26,8 @@ const ALIASES: Readonly<Record<string, readonly string[]>> = {
   retries: ['retry.attempts', 'attempts'],
   backoff: ['retry.firstDelayMs', 'firstDelayMs'],
   handler: ['process', 'onRefused'],
+  weight: ['keyGenerator'],
+  priority: ['delivery'],
 };
 
 /**

@@ -7,7 +7,7 @@ export interface SenderAdvice {
   readonly because:
     | 'uses your response'
     | 'never retries'
-    | 'disables the endpoint after failures'
+    | 'disables the endpoint soon after failures'
     | 'waits 3 s or less'
     | 'gives up within an hour'
     | 'honors Retry-After'
@@ -26,9 +26,9 @@ export function adviceFor(profile: SenderProfile): SenderAdvice {
   const { name, retries, switchOff, timeoutMs = Infinity, retryAfter } = profile;
   if (USES_RESPONSE.has(name)) return { use: 'middleware', because: 'uses your response' };
   if (retries === 'none') return { use: 'inbox', because: 'never retries' };
-  if (switchOff !== undefined) return { use: 'inbox', because: 'disables the endpoint after failures' };
+  if (switchOff !== undefined) return { use: 'inbox', because: 'disables the endpoint soon after failures' };
   if (timeoutMs <= SHORT_TIMEOUT_MS) return { use: 'inbox', because: 'waits 3 s or less' };
-  if (retriesForS(profile) < LONG_ENOUGH_S) return { use: 'inbox', because: 'gives up within an hour' };
+  if (retriesForS(profile) <= LONG_ENOUGH_S) return { use: 'inbox', because: 'gives up within an hour' };
   return {
     use: 'middleware',
     because: retryAfter === 'ignored' ? 'retries for hours' : 'honors Retry-After',
