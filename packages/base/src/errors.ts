@@ -177,8 +177,11 @@ function startAtCaller(error: Error, above: unknown): void {
     // The calls of this library alone may be more than the limit, which is ten.
     stacks.stackTraceLimit = limit + OWN_FRAMES;
     const captured: { stack?: unknown } = {};
-    captureStackTrace(captured, above);
-    stacks.stackTraceLimit = limit;
+    try {
+      captureStackTrace(captured, above);
+    } finally {
+      stacks.stackTraceLimit = limit;
+    }
     if (typeof captured.stack !== 'string') return;
     const [, ...frames] = captured.stack.split('\n');
     error.stack = [`${NAME}: ${error.message}`, ...framesOfCaller(frames).slice(0, limit)].join('\n');
