@@ -34,7 +34,7 @@ afterEach(() => {
   server?.closeAllConnections();
 });
 
-async function sendThree(listener: RequestListener, paths = ['/a', '/a', '/a']): Promise<void> {
+async function sendAll(listener: RequestListener, paths = new Array<string>(25).fill('/a')): Promise<void> {
   server = createServer(listener).listen(0, '127.0.0.1');
   await once(server, 'listening');
   const { port } = server.address() as AddressInfo;
@@ -61,7 +61,7 @@ describe('a middleware that is created for each request', () => {
       },
     ],
   ])('is reported once, with its place (%s)', async (_, listenerOf) => {
-    await sendThree(listenerOf());
+    await sendAll(listenerOf());
     expect(warned).toEqual([expect.stringMatching(/^WBP_IN_HANDLER: .*created-in-handler\.test\.ts:\d+/)]);
   });
 });
@@ -70,31 +70,32 @@ describe('nothing is reported of a middleware that', () => {
   it('is created at start-up, for each of several routes', async () => {
     const app = express();
     for (const path of ['/a', '/b', '/c']) app.use(path, forExpress());
-    await sendThree(app.use(end), ['/a', '/b', '/c']);
+    await sendAll(app.use(end), ['/a', '/b', '/c']);
     expect(warned).toEqual([]);
   });
 
-  it('is created when it is needed first, and kept', async () => {
+  it('is created when it is needed first, for each of many tenants, and kept', async () => {
     const kept = new Map<string, RequestListener>();
     const listener: RequestListener = (req, res) => {
       const made = kept.get(req.url ?? '') ?? withBackpressure(end);
       kept.set(req.url ?? '', made);
       made(req, res);
     };
-    await sendThree(listener, ['/a', '/a', '/b', '/b', '/c']);
+    const tenants = Array.from({ length: 15 }, (_, at) => `/${String(at)}`);
+    await sendAll(listener, [...tenants, '/0', ...tenants.map((path) => `${path}0`)]);
     expect(warned).toEqual([]);
   });
 
   it('has a shared intake', async () => {
     const intake = createIntake();
-    await sendThree((req, res) => {
+    await sendAll((req, res) => {
       withBackpressure(end, { intake })(req, res);
     });
     expect(warned).toEqual([]);
   });
 
   it('follows one that is closed', async () => {
-    await sendThree((req, res) => {
+    await sendAll((req, res) => {
       const listener = withBackpressure(end);
       listener(req, res);
       void listener.intake.close();

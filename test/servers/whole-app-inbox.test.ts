@@ -55,6 +55,12 @@ function ofExpress(create: typeof express5): { whole: Mounts; some: Mounts } {
       'app.use(inbox) behind the middleware': mounted(
         (app, webhooks) => void app.use('/login', webhookBackpressure()).use(webhooks),
       ),
+      'app.use(inbox) after a route that calls next': mounted((app, webhooks) => {
+        app.post('/login', (_req, _res, next) => {
+          next();
+        });
+        app.use(webhooks);
+      }),
       'a sub-app at the root': mounted((app, webhooks) => void app.use('/', create().use(webhooks))),
     },
     some: {
@@ -63,6 +69,13 @@ function ofExpress(create: typeof express5): { whole: Mounts; some: Mounts } {
       'a router at a path': mounted((app, webhooks) => void app.use('/login', create.Router().use(webhooks))),
       'a sub-app at a path': mounted((app, webhooks) => void app.use('/login', create().use(webhooks))),
       'a route for all paths': mounted((app, webhooks) => void app.post(/.*/, webhooks)),
+      'at another path, and a function that chooses this one': mounted((app, webhooks) => {
+        app.use('/webhooks', webhooks);
+        app.use((req, res, next) => {
+          if (req.path === '/login') void webhooks(req, res, next);
+          else next();
+        });
+      }),
       'a function that chooses the paths': mounted((app, webhooks) => {
         app.use((req, res, next) => {
           if (req.path === '/login') void webhooks(req, res, next);

@@ -8,7 +8,7 @@ import {
 } from '@webhook-backpressure/inbox';
 import { inboxRequest, writeRefusal } from '@webhook-backpressure/node/request';
 import type { Request, RequestHandler } from 'express';
-import { type Layer, layersOf } from './router-stack.ts';
+import { isForWholeApp } from './router-stack.ts';
 
 const HINT =
   'Register this route before app.use(express.json()), or parse it with express.raw({ type: "*/*" }).';
@@ -35,8 +35,8 @@ export function webhookInbox(
       next();
       return;
     }
-    if (isForWholeApp(req, inbox)) {
-      next(mountedForAll("app.post('/webhooks', webhooks)"));
+    if (isForWholeApp(req, 'inbox', inbox)) {
+      next(mountedForAll("app.post('/webhooks', webhooks)", 'app.post(/.*/, webhooks)'));
       return;
     }
     inbox
@@ -48,26 +48,6 @@ export function webhookInbox(
       .catch(next);
   };
   return Object.assign(middleware, { inbox });
-}
-
-/** Whether a router passes every request to the inbox. A function that calls the inbox has chosen the requests. */
-function isForWholeApp({ app, baseUrl, route }: Request, inbox: Inbox): boolean {
-  // A router works without an app too.
-  const known = app as Request['app'] | undefined;
-  if (route !== undefined || baseUrl !== '' || known === undefined) return false;
-  return holds(new Set(), inbox, layersOf(known));
-}
-
-function holds(seen: Set<readonly Layer[]>, inbox: Inbox, layers: readonly Layer[] = []): boolean {
-  // A router may be mounted in itself.
-  if (seen.has(layers)) return false;
-  seen.add(layers);
-  return layers.some(
-    ({ handle, route }) =>
-      // The middleware replaces handlers by functions with the same properties.
-      route === undefined &&
-      ((handle as { inbox?: unknown }).inbox === inbox || holds(seen, inbox, handle.stack)),
-  );
 }
 
 export {

@@ -11,6 +11,7 @@ import {
 import type { NextFunction, Request, RequestHandler, Response } from 'express';
 import { followHandlers } from './follow-handlers.ts';
 import { forwardingErrors } from './forward-errors.ts';
+import { isForWholeApp } from './router-stack.ts';
 
 declare global {
   // Express merges what its middleware adds to a request from this namespace.
@@ -44,7 +45,7 @@ export function webhookBackpressure(
 ): RequestHandler & { intake: Intake } {
   const control = createAdmissionControl<Request, [Request, Response, NextFunction]>(options, {
     ...nodeReader,
-    isForWholeApp: ({ baseUrl, route }) => baseUrl === '' && route === undefined,
+    isForWholeApp: (req) => isForWholeApp(req, 'intake', mounted.intake),
   });
   const admission = new RequestAdmission(control);
   const handler = readableErrors(options.onRefused);
@@ -86,7 +87,8 @@ export function webhookBackpressure(
       ? admitUnless(skips, req, res, next)
       : skips.then((skipped) => admitUnless(skipped, req, res, next));
   });
-  return Object.assign(middleware, { intake: control.intake });
+  const mounted: RequestHandler & { intake: Intake } = Object.assign(middleware, { intake: control.intake });
+  return mounted;
 }
 
 export { BackpressureError, createIntake } from '@webhook-backpressure/core';

@@ -35,7 +35,8 @@ export function webhookInbox(
       await next();
       return undefined;
     }
-    if (isForWholeApp(c, middleware)) throw mountedForAll("app.post('/webhooks', webhooks)");
+    if (isForWholeApp(c, middleware))
+      throw mountedForAll("app.post('/webhooks', webhooks)", "app.post('*', webhooks)");
     const answer = await inbox.receive({
       method: c.req.method,
       url: urlOf(c),

@@ -31,8 +31,12 @@ export function webhookInbox(
   const inbox = createInbox(options);
   const middleware: Middleware = async (ctx, next): Promise<unknown> => {
     if (!isDelivery(ctx.method)) return next() as Promise<unknown>;
-    // A router, or a function that calls the inbox, has chosen the requests.
-    if (ctx.app.middleware.includes(middleware)) throw mountedForAll("router.post('/webhooks', webhooks)");
+    // A router, or a function that calls the inbox, has chosen the requests, and so has a framework with this app at a path.
+    if (ctx.app.middleware.includes(middleware) && ctx.url === ctx.originalUrl)
+      throw mountedForAll(
+        "router.post('/webhooks', webhooks)",
+        'app.use((ctx, next) => webhooks(ctx, next))',
+      );
     // Set by routers, not by Koa itself.
     const { params } = ctx as Pick<InboxRequest, 'params'>;
     const answer = await inbox.receive(

@@ -35,6 +35,11 @@ it('a middleware for a whole app warns once of what else it limits', () => {
   ]);
 });
 
+it('the warning contains no path that may be a secret', () => {
+  const [message] = warned([['/bot110201543:AAHdqTcvCH1vGWJxfSeofSAs0K5PALDsaw'], ['/3f2b9c1d7e8a4f6b']]);
+  expect(message).toContain('it limits POST /… and also POST /….');
+});
+
 it.each<[string, Parameters<typeof warned>]>([
   ['at one path', [[['/hooks/1'], ['/hooks/2?a'], ['http://shop.example/hooks']]]],
   [
@@ -47,6 +52,7 @@ it.each<[string, Parameters<typeof warned>]>([
     ],
   ],
   ['at the path of the option', [[['/webhooks'], ['/login']], { path: '/' }]],
+  ['at the paths that skip leaves', [[['/webhooks'], ['/login']], { skip: () => false }]],
   ['at a path of the framework', [[['/webhooks'], ['/login']], {}, false]],
   ['without a readable path', [[['*'], ['/login']]]],
 ])('a middleware that receives deliveries %s does not', (_, given) => {

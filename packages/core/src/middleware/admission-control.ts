@@ -166,7 +166,7 @@ export function createAdmissionControl<R, A extends readonly unknown[]>(
     reader.warn(code, message);
   };
   const watch =
-    isBelowPath === undefined && reader.isForWholeApp !== undefined
+    isBelowPath === undefined && options.skip === undefined && reader.isForWholeApp !== undefined
       ? new MountWatch(reader, (message) => {
           warnOnce('WBP_WHOLE_APP', message);
         })

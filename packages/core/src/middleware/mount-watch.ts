@@ -7,6 +7,8 @@ interface MountReader<R> {
   isForWholeApp?(request: R): boolean;
 }
 
+const PLAIN = /^\/[a-z-]{0,20}$/;
+
 /**
  * Warns once if a middleware without a path limits more than webhooks: requests below two top folders, one of them of no
  * known sender. An app that receives at one path, or from known senders alone, needs no path.
@@ -46,6 +48,7 @@ export class MountWatch<R> {
   }
 
   #nameOf(request: R, top: string): string {
-    return `${this.#reader.method(request)} ${top.slice(0, 40)}`;
+    // A path may be a secret.
+    return `${this.#reader.method(request)} ${PLAIN.test(top) ? top : '/…'}`;
   }
 }

@@ -45,12 +45,13 @@ export function isDelivery(method: string): boolean {
  * The error for an inbox that is mounted for a whole app: it would acknowledge and store every request with a body.
  *
  * @param example - how to mount it at a path.
+ * @param all - how to mount it in an app that receives nothing else.
  */
-export function mountedForAll(example: string): BackpressureError {
+export function mountedForAll(example: string, all: string): BackpressureError {
   return new BackpressureError(
     'ERR_WBP_MOUNT',
     'The inbox is mounted for the whole app, so it would store logins, forms and API calls. ' +
-      `Mount it at the path of the webhooks: ${example}.`,
+      `Mount it at the path of the webhooks: ${example}. In an app that receives nothing else: ${all}.`,
   );
 }
 
