@@ -55,8 +55,9 @@ export class InboxReport {
    * Warns that `verify` rejected a delivery.
    *
    * @param isBug - whether it probably has a bug.
+   * @param reason - a text of this package, of which each is reported once.
    */
-  verifyFailed(isBug: boolean, why: () => string): void {
+  verifyFailed(isBug: boolean, why: () => string, reason?: string): void {
     if (isBug) {
       this.#warnings.warn(
         'WBP_VERIFY_BROKEN',
@@ -66,6 +67,8 @@ export class InboxReport {
       this.#warnings.warn(
         'WBP_VERIFY_FAILED',
         () => `A delivery was refused with 401. ${why()} If its sender is yours, check the secret.`,
+        // The first one may be of a scanner, and another reason that of the sender.
+        reason,
       );
     }
   }

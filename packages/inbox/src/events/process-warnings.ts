@@ -7,6 +7,9 @@ export type InboxWarningCode =
 /** The stable codes of the process warnings of a sender. */
 export type OutboxWarningCode = 'WBP_EVENT_DEAD' | 'WBP_ENDPOINT_FAILED' | 'WBP_STORE_FAILED';
 
+/** Reasons of a verifier are texts of this package, which name a header of a forged request at most. */
+const MAX_KINDS = 30;
+
 /** Shows a warning to the operator of the process. The code is an {@link InboxWarningCode}, a {@link OutboxWarningCode}, or one of the store. */
 export type ShowWarning = (code: string, message: string) => void;
 
@@ -41,9 +44,10 @@ export class ProcessWarnings {
     this.warn('WBP_STORE_FAILED', () => `The call ${call}() of the store failed${withCode(error)}.`);
   }
 
-  warn(code: string, sentence: () => string): void {
-    if (this.#given.has(code) || this.#hasListeners()) return;
-    this.#given.add(code);
+  /** @param kind - what is reported once, instead of the code. */
+  warn(code: string, sentence: () => string, kind: string = code): void {
+    if (this.#given.has(kind) || this.#given.size >= MAX_KINDS || this.#hasListeners()) return;
+    this.#given.add(kind);
     try {
       this.#show(
         code,

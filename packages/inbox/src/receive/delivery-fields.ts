@@ -37,7 +37,11 @@ export async function namesOf(
 
 /** The parts of a {@link Verifier}, which any other function lacks. */
 export function verifierOf(verify: InboxOptions['verify']): Partial<Verifier> {
-  return verify === false ? {} : (verify as Partial<Verifier>);
+  const { id, key } = verify === false ? {} : (verify as { readonly id?: unknown; readonly key?: unknown });
+  return {
+    ...(typeof id === 'function' && { id: id as Verifier['id'] & object }),
+    ...(typeof key === 'string' && { key }),
+  };
 }
 
 /** An empty id would make all deliveries that have it one delivery. */

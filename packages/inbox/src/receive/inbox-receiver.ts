@@ -239,7 +239,7 @@ export class InboxReceiver {
     return tooLarge(settings.maxBodyBytes);
   }
 
-  #reject({ error, isUndecided, isBug, why }: VerificationFailure, delivery: Delivery): InboxAnswer {
+  #reject({ error, isUndecided, isBug, why, reason }: VerificationFailure, delivery: Delivery): InboxAnswer {
     const { report } = this.#inbox;
     const { key = DEFAULT_KEY } = delivery;
     if (isUndecided) {
@@ -248,7 +248,7 @@ export class InboxReceiver {
     }
     report.totals.unverified += 1;
     report.emit({ type: 'unverified', key, error });
-    report.verifyFailed(isBug, why);
+    report.verifyFailed(isBug, why, reason);
     return UNVERIFIED;
   }
 

@@ -14,6 +14,8 @@ export interface VerificationFailure {
   readonly isBug: boolean;
   /** The reason for a process warning, which contains neither a secret nor what the sender sent. */
   readonly why: () => string;
+  /** The text of this package that says so, if one does. */
+  readonly reason?: string | undefined;
 }
 
 /** Fields in which the results of common libraries say whether a delivery is genuine. */
@@ -37,7 +39,7 @@ export async function verificationFailureOf(
     const isOwn = readThrown(() => error instanceof VerificationError, false);
     const message = errorMessageOf(error);
     const why = (): string => (isOwn ? message : `It threw ${classAndPlaceOf(error)}.`);
-    return { error: message, isUndecided, isBug, why };
+    return { error: message, isUndecided, isBug, why, reason: isOwn ? message : undefined };
   }
 }
 

@@ -47,6 +47,7 @@ export function standardWebhooks(options: TimedVerifierOptions): Verifier {
   };
   return Object.assign(verify, {
     id: ({ headers }: RawDelivery) => headers['webhook-id'] ?? headers['svix-id'],
+    key: 'standard-webhooks',
   });
 }
 

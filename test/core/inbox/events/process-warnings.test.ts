@@ -57,6 +57,18 @@ async function deliver(inbox: Inbox, count = 3): Promise<number[]> {
 }
 
 describe('an inbox without listeners', () => {
+  it('reports each reason of a verifier, since the first one may be of a scanner', async () => {
+    const inbox = silent({ verify: verifiers.github({ secret: 'right' }) });
+    const send = (headers: Record<string, string>): unknown =>
+      inbox.receive({ headers, hint: '', read: () => Promise.resolve('whole') });
+    const forged = { 'x-hub-signature-256': `sha256=${'0'.repeat(64)}` };
+    for (const headers of [{}, {}, forged, forged]) await send(headers);
+    expect(warned).toEqual([
+      [expect.stringContaining('The header x-hub-signature-256 is missing.'), 'WBP_VERIFY_FAILED'],
+      [expect.stringContaining('The signature does not match.'), 'WBP_VERIFY_FAILED'],
+    ]);
+  });
+
   const kinds: [string, string, Partial<InboxOptions>, RegExp, number][] = [
     [
       'a ready-made verifier that rejects',
