@@ -209,8 +209,8 @@ function parseService(
   return { meanMs: parseDuration(option, time), distribution };
 }
 
-/** Fractions such as 0.33 for a third need not be exact. */
-const SHARES_WITHIN = 0.0101;
+/** Each share may be rounded to hundredths. */
+const ROUNDED_BY = 0.005_01;
 
 /** Parses `shopify:0.7,github:0.3` and, in whole numbers, `shopify:7,github:3`. */
 function parseSenders(option: string, text: string): { profile: string; share: number }[] {
@@ -223,7 +223,7 @@ function parseSenders(option: string, text: string): { profile: string; share: n
   const sum = senders.reduce((total, { share }) => total + share, 0);
   // With a fraction among them, the shares are meant as parts of 1: 0.7 and 0.9 is a mistake, not 44 % and 56 %.
   const isInParts = senders.some(({ share }) => !Number.isInteger(share));
-  if (isInParts && Math.abs(sum - 1) > SHARES_WITHIN) {
+  if (isInParts && Math.abs(sum - 1) > ROUNDED_BY * senders.length) {
     throw new UsageError(
       `${option} must have shares that add up to 1, or whole numbers such as shopify:7,github:3, but they add up to ${String(Number(sum.toFixed(3)))}.`,
     );
