@@ -25,7 +25,7 @@ it.each([
     ['--watch', '--deliveries', '4'],
     '--watch cannot be combined with --inbox, --fleet, --sender or --deliveries.',
   ],
-  [['--watc'], 'Unknown option "--watc". Did you mean "--watch"? Known options: --deliveries, --inbox, '],
+  [['--watc'], 'Unknown option "--watc". Did you mean "--watch"?'],
   [['--deliveries'], "Option '--deliveries <value>' argument missing."],
   [['inbox'], "Unexpected argument 'inbox'."],
 ])('rejects %j', (given, message) => {

@@ -30,8 +30,9 @@ describe.skipIf(isSkipped || process.platform === 'win32')('a function that rece
     expect(await invoke('a')).toBe('200');
 
     started.kill('SIGSTOP');
+    // Waits until they are closed: the instance must find the end of its connections before the next delivery.
     const { rows } = await bed.pool.query(
-      'SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE application_name = $1',
+      'SELECT pg_terminate_backend(pid, 5000) FROM pg_stat_activity WHERE application_name = $1',
       [bed.schema],
     );
     expect(rows.length).toBeGreaterThan(0);

@@ -32,7 +32,7 @@ describe('without a server', () => {
       err: expect.stringContaining('Try --help.') as string,
     });
     expect((await tool(['schema', '--form', '1'])).err).toBe(
-      'Unknown option "--form". Did you mean "--from"? Known options: --schema, --from. Try --help.\n',
+      'Unknown option "--form". Did you mean "--from"? Try --help.\n',
     );
   });
 

@@ -136,8 +136,8 @@ export function deadLettersSuite(name: string, create: () => ToolBed): void {
     });
 
     it.each([
-      [['stats'], /^Unknown command "stats"\. Did you mean "status"\? Known commands: status, pending, .*/],
-      [['purge', '--al'], /^Unknown option "--al"\. Did you mean "--all"\? Known options: --key, --all, .*/],
+      [['stats'], /^Unknown command "stats"\. Did you mean "status"\?/],
+      [['purge', '--al'], /^Unknown option "--al"\. Did you mean "--all"\?/],
       [['show'], /^show needs the id of a delivery as its first argument\. Example: \S+ show evt_1 \S+\..*/],
       [['redrive'], /^redrive needs the id of a delivery, or "all", as its first argument\. Example: .*/],
       [['dead', 'a'], /^Unexpected argument ".*"\. Usage: \S+ dead \S+\..*/],
