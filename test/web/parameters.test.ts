@@ -24,3 +24,10 @@ describe('the first argument of a handler', () => {
     await webhooks.inbox.close();
   });
 });
+
+// `next build` fails otherwise: it reads the last of several forms.
+it('has the type Request for Next.js, in the inbox', () => {
+  type First = Parameters<ReturnType<typeof webhookInbox>>[0];
+  const isRequest: First extends Request ? true : false = true;
+  expect(isRequest).toBe(true);
+});

@@ -13,6 +13,10 @@ import { readBody, requestOf, type RequestSource, routeParamsOf } from './reques
 /** Options of {@link webhookInbox}. */
 export type WebhookInboxOptions = (InboxOptions<Request> | ReceiverOptions<Request>) & WaitUntilOption;
 
+/** Handles a delivery. Next.js checks the first parameter of the last form, and accepts no other type than `Request`. */
+export type WebInboxHandler = ((source: RequestSource, ...rest: unknown[]) => Promise<Response>) &
+  ((request: Request, ...rest: unknown[]) => Promise<Response>);
+
 const HINT = 'Do not read the body before the inbox.';
 
 /**
@@ -26,9 +30,7 @@ const HINT = 'Do not read the body before the inbox.';
  * export const POST = webhookInbox({ store: postgresStore({ connectionString }), verify })
  * ```
  */
-export function webhookInbox(
-  options: WebhookInboxOptions,
-): ((source: RequestSource, ...rest: unknown[]) => Promise<Response>) & { inbox: Inbox } {
+export function webhookInbox(options: WebhookInboxOptions): WebInboxHandler & { inbox: Inbox } {
   const findWaitUntil = waitUntilFinder(options);
   const inbox = createInbox(withoutWaitUntil(options) as InboxOptions<Request> | ReceiverOptions<Request>);
   // Without workers it processes nothing that a request could be kept alive for.
