@@ -3,16 +3,20 @@ import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { getRequestListener } from '@hono/node-server';
 import { webhookBackpressure as forExpress } from '@webhook-backpressure/express';
+import { webhookInbox as inboxForExpress } from '@webhook-backpressure/express/inbox';
 import { webhookBackpressure as forHono } from '@webhook-backpressure/hono';
 import { webhookBackpressure as forKoa } from '@webhook-backpressure/koa';
 import { withBackpressure, type RequestListener } from '@webhook-backpressure/node';
 import { createIntake } from '@webhook-backpressure/core';
+import { memoryStore } from '@webhook-backpressure/inbox';
+import { webhookInbox as inboxForWeb } from '@webhook-backpressure/web/inbox';
 import express from 'express';
 import { Hono } from 'hono';
 import Koa from 'koa';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { Sender } from '../conformance/sender.ts';
 
+const inbox = () => ({ store: memoryStore(), verify: false as const, process: () => undefined });
 const end: RequestListener = (_req, res) => res.end();
 const warned: string[] = [];
 const sender = new Sender();
@@ -41,7 +45,7 @@ async function sendAll(listener: RequestListener, paths = new Array<string>(25).
   for (const path of paths) await sender.send(port, { path }).reply;
 }
 
-describe('a middleware that is created for each request', () => {
+describe('a middleware or an inbox that is created for each request', () => {
   it.each<[string, () => RequestListener]>([
     ['Express', () => express().use((req, res, next) => void forExpress()(req, res, next))],
     [
@@ -60,6 +64,11 @@ describe('a middleware that is created for each request', () => {
         withBackpressure(end)(req, res);
       },
     ],
+    [
+      'the inbox of Express',
+      () => express().use('/a', (req, res, next) => void inboxForExpress(inbox())(req, res, next)),
+    ],
+    ['the inbox of web', () => getRequestListener((request) => inboxForWeb(inbox())(request))],
   ])('is reported once, with its place (%s)', async (_, listenerOf) => {
     await sendAll(listenerOf());
     expect(warned).toEqual([expect.stringMatching(/^WBP_IN_HANDLER: .*created-in-handler\.test\.ts:\d+/)]);

@@ -5,6 +5,7 @@ export {
   createAdmissionControl,
   type RequestReader,
 } from './middleware/admission-control.ts';
+export { FirstUse } from './middleware/first-use.ts';
 export { Handling } from './middleware/handling.ts';
 export {
   beginDraining,

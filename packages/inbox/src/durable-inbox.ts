@@ -1,7 +1,13 @@
-import { BackpressureError, DAY_MS, type GlanceField, invalid } from '@webhook-backpressure/base';
+import {
+  BackpressureError,
+  DAY_MS,
+  type GlanceField,
+  invalid,
+  showWarning,
+} from '@webhook-backpressure/base';
 import type { ObserveHandle } from '@webhook-backpressure/core/extend';
 import type { IntakeState } from '@webhook-backpressure/core';
-import { markStarting } from '@webhook-backpressure/core/middleware';
+import { FirstUse, markStarting } from '@webhook-backpressure/core/middleware';
 import { deadLetters, type DeadLetters } from './admin/dead-letters.ts';
 import { completed, pending, type Completed, type Pending } from './admin/lists.ts';
 import { Redriving } from './admin/redriving.ts';
@@ -52,6 +58,8 @@ export class DurableInbox implements Inbox {
   /** Undefined where nothing is refused, or the store has no registry. */
   readonly #exchange: ReceiverExchange | undefined;
   readonly #opening: StoreOpening;
+  /** Undefined where a test passes a clock. */
+  readonly #firstUse: FirstUse | undefined;
   #options: CurrentInboxOptions;
   #closed: Promise<InboxCloseReport> | undefined;
   #endOpening: () => void = () => undefined;
@@ -149,6 +157,14 @@ export class DurableInbox implements Inbox {
     });
     state.resize();
     markStarting(this, true);
+    if (options.clock === undefined) {
+      this.#firstUse = new FirstUse(this, (line) => {
+        showWarning(
+          'WBP_IN_HANDLER',
+          `An inbox is created for each request (${line}), so each has its own store and workers, and nothing is limited. Create it once, outside of the handler.`,
+        );
+      });
+    }
     // Nothing is opened, so that the build does not wait for it.
     if (!this.#opening.begin()) {
       this.#receiver?.endStart();
@@ -157,6 +173,7 @@ export class DurableInbox implements Inbox {
   }
 
   receive(request: InboxRequest): Promise<InboxAnswer | null> {
+    this.#firstUse?.note();
     if (this.#receiver !== undefined) return this.#receiver.receive(request);
     const sentence = 'This inbox has workers only. Receive deliveries with webhookInbox().';
     return Promise.reject(new BackpressureError('ERR_WBP_ROLE', sentence));

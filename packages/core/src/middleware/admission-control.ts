@@ -174,8 +174,12 @@ export function createAdmissionControl<R, A extends readonly unknown[]>(
   // A shared intake has been created elsewhere, and a clock is passed in by tests.
   const firstUse =
     options.intake === undefined && options.clock === undefined
-      ? new FirstUse(intake, (message) => {
-          warnOnce('WBP_IN_HANDLER', message);
+      ? new FirstUse(intake, (line) => {
+          warnOnce(
+            'WBP_IN_HANDLER',
+            `A middleware is created for each request (${line}), so each request has a queue for itself and nothing is ` +
+              'limited. Create it once, outside of the handler.',
+          );
         })
       : undefined;
   const onFailedWork = (error: unknown): void => {

@@ -1,12 +1,16 @@
-import { framesOfCaller, inBackground, shared } from '@webhook-backpressure/base';
-import type { Intake } from '../intake/intake.ts';
+import { framesOfCaller, shared, systemClock } from '@webhook-backpressure/base';
 
-/** The middleware that were used where they were created, at one place of the code. */
+/** Where a middleware or an inbox keeps its deliveries. */
+interface Kept {
+  snapshot(): { readonly state: string };
+}
+
+/** Those that were used where they were created, at one place of the code. */
 interface Place {
   created: number;
   /** One of them got a second delivery, so it was kept. */
   hasKept: boolean;
-  last: Intake;
+  last: Kept;
 }
 
 /** Further places are not watched, because the last intake of each is kept. Some runtimes have no WeakRef. */
@@ -16,24 +20,24 @@ const MANY = 20;
 const places = shared('first-uses', () => new Map<string, Place>());
 
 /**
- * Notices a middleware that is created inside a handler, so that each request has a queue for itself. Such a middleware
- * gets a delivery in the same run of code in which it was created, and no other. One at start-up gets its first delivery
- * later; one that is created when it is first needed gets more.
+ * Notices a middleware or an inbox that is created inside a handler, so that each request has its own. Such a one gets a
+ * delivery in the same turn of the event loop in which it was created, and no other. One at start-up gets its first
+ * delivery later; one that is created when it is first needed gets more.
  */
 export class FirstUse {
-  readonly #intake: Intake;
-  readonly #warn: (message: string) => void;
+  readonly #kept: Kept;
+  readonly #warn: (line: string) => void;
+  readonly #frames = framesHere();
   #isNew = true;
   #place: Place | undefined;
 
-  constructor(intake: Intake, warn: (message: string) => void) {
-    this.#intake = intake;
+  /** @param warn - called with the line that creates them. */
+  constructor(kept: Kept, warn: (line: string) => void) {
+    this.#kept = kept;
     this.#warn = warn;
-    inBackground(
-      Promise.resolve().then(() => {
-        this.#isNew = false;
-      }),
-    );
+    systemClock.setTimeout(() => {
+      this.#isNew = false;
+    }, 0);
   }
 
   /** Notes a delivery. */
@@ -41,21 +45,17 @@ export class FirstUse {
     if (this.#place !== undefined) this.#place.hasKept = true;
     if (!this.#isNew) return;
     this.#isNew = false;
-    const frames = framesHere();
-    const name = frames.join('\n');
-    const place = places.get(name) ?? { created: 0, hasKept: false, last: this.#intake };
-    if (frames.length === 0 || (place.created === 0 && places.size >= MAX_PLACES)) return;
+    const name = this.#frames.join('\n');
+    const place = places.get(name) ?? { created: 0, hasKept: false, last: this.#kept };
+    if (name === '' || (place.created === 0 && places.size >= MAX_PLACES)) return;
     places.set(name, place);
     const wasOpen = isOpen(place.last);
     place.created = wasOpen ? place.created + 1 : 1;
-    place.last = this.#intake;
+    place.last = this.#kept;
     this.#place = place;
     if (place.created !== MANY || place.hasKept) return;
-    const [line = ''] = framesOfCaller(frames);
-    this.#warn(
-      `A middleware is created for each request (${line.trim()}), so each request has a queue for itself and nothing is ` +
-        'limited. Create it once, outside of the handler.',
-    );
+    const [line = ''] = framesOfCaller(this.#frames);
+    this.#warn(line.trim());
   }
 }
 
@@ -68,7 +68,7 @@ function framesHere(): readonly string[] {
   }
 }
 
-function isOpen(intake: Intake): boolean {
-  const { state } = intake.snapshot();
+function isOpen(kept: Kept): boolean {
+  const { state } = kept.snapshot();
   return state !== 'closing' && state !== 'closed';
 }
