@@ -79,15 +79,15 @@ describe('an unknown option', () => {
       'the middleware',
       forExpress,
       [
-        ['max', 'capacity'],
-        ['limit', 'capacity'],
+        ['max', 'concurrency" or "capacity'],
+        ['limit', 'concurrency" or "capacity'],
         ['size', 'capacity'],
         ['queueLimit', 'capacity'],
         ['concurrent', 'concurrency'],
         ['maxConcurrent', 'concurrency'],
         ['windowMs', 'maxStartsPerSecond'],
         ['rate', 'maxStartsPerSecond'],
-        ['timeout', 'maxHandlingMs'],
+        ['timeout', 'maxWaitMs" or "maxHandlingMs'],
         ['handler', 'onRefused'],
       ],
     ],
@@ -96,7 +96,7 @@ describe('an unknown option', () => {
       (options) =>
         createInbox({ store: memoryStore(), process: () => 0, verify: false, ...(options as object) }),
       [
-        ['timeout', 'maxHandlingMs'],
+        ['timeout', 'maxWaitMs" or "maxHandlingMs'],
         ['maxRetries', 'retry.attempts'],
         ['retries', 'retry.attempts'],
         ['attempts', 'retry.attempts'],

@@ -5,29 +5,32 @@ const MAX_NAME = 40;
 /** A name is suggested if it differs in at most one of this many characters. */
 const CHARACTERS_PER_MISTAKE = 3;
 
-/** Names that other libraries use, with ours. A group of options may have the first of them, and not the next. */
-const ALIASES: Readonly<Record<string, readonly string[]>> = {
-  max: ['capacity', 'maxSeconds'],
-  limit: ['capacity'],
-  size: ['capacity'],
-  maxSize: ['capacity'],
-  maxQueueSize: ['capacity'],
-  queueLimit: ['capacity'],
-  concurrency: ['maxInFlight', 'defaults.maxInFlight'],
-  concurrent: ['concurrency', 'maxInFlight', 'defaults.maxInFlight'],
-  maxConcurrent: ['concurrency', 'maxInFlight', 'defaults.maxInFlight'],
-  rate: ['maxStartsPerSecond', 'defaults.rate'],
-  limiter: ['maxStartsPerSecond', 'defaults.rate'],
-  windowMs: ['maxStartsPerSecond', 'defaults.rate'],
-  timeout: ['timeoutMs', 'maxHandlingMs'],
-  attempts: ['retry.attempts'],
-  maxAttempts: ['retry.attempts', 'attempts'],
-  maxRetries: ['retry.attempts', 'attempts'],
-  retries: ['retry.attempts', 'attempts'],
-  backoff: ['retry.firstDelayMs', 'firstDelayMs'],
-  handler: ['process', 'onRefused'],
-  weight: ['keyGenerator'],
-  priority: ['delivery'],
+/**
+ * Names that other libraries use, with groups of ours. A group of options may have those of the first one, and not of the
+ * next. Several names in one: the other name may mean each of them.
+ */
+const ALIASES: Readonly<Record<string, readonly (readonly string[])[]>> = {
+  max: [['concurrency', 'capacity'], ['maxSeconds']],
+  limit: [['concurrency', 'capacity']],
+  size: [['capacity']],
+  maxSize: [['capacity']],
+  maxQueueSize: [['capacity']],
+  queueLimit: [['capacity']],
+  concurrency: [['maxInFlight'], ['defaults.maxInFlight']],
+  concurrent: [['concurrency'], ['maxInFlight'], ['defaults.maxInFlight']],
+  maxConcurrent: [['concurrency'], ['maxInFlight'], ['defaults.maxInFlight']],
+  rate: [['maxStartsPerSecond'], ['defaults.rate']],
+  limiter: [['maxStartsPerSecond'], ['defaults.rate']],
+  windowMs: [['maxStartsPerSecond'], ['defaults.rate']],
+  timeout: [['timeoutMs'], ['maxWaitMs', 'maxHandlingMs']],
+  attempts: [['retry.attempts']],
+  maxAttempts: [['retry.attempts'], ['attempts']],
+  maxRetries: [['retry.attempts'], ['attempts']],
+  retries: [['retry.attempts'], ['attempts']],
+  backoff: [['retry.firstDelayMs'], ['firstDelayMs']],
+  handler: [['process'], ['onRefused']],
+  weight: [['keyGenerator']],
+  priority: [['delivery']],
 };
 
 /**
@@ -92,13 +95,14 @@ export function unknownName(
   // Some names come from a request: they are cut, like every value in a message.
   const shown = JSON.stringify(name.slice(0, 2 * MAX_NAME));
   const sentence = `Unknown ${kind} ${shown}${of === 'options' ? '' : ` in ${of}`}.`;
-  if (near !== undefined) return `${sentence} Did you mean ${JSON.stringify(near)}?`;
+  if (near.length > 0)
+    return `${sentence} Did you mean ${near.map((one) => JSON.stringify(one)).join(' or ')}?`;
   return `${sentence} Known ${kind}s: ${names.join(', ')}.`;
 }
 
-function ofOtherLibraries(name: string, known: readonly string[]): string | undefined {
+function ofOtherLibraries(name: string, known: readonly string[]): readonly string[] | undefined {
   if (!Object.hasOwn(ALIASES, name)) return undefined;
-  return ALIASES[name]?.find((ours) => known.includes(ours.split('.')[0] as string));
+  return ALIASES[name]?.find((ours) => ours.every((one) => known.includes(one.split('.')[0] as string)));
 }
 
 /**
@@ -114,15 +118,15 @@ export function unknownOption(args: readonly string[], known: readonly string[])
   return unknown === undefined ? undefined : unknownName('option', unknown, 'options', known);
 }
 
-function nearest(name: string, known: readonly string[]): string | undefined {
-  if (name.length > MAX_NAME) return undefined;
-  let best: string | undefined;
+function nearest(name: string, known: readonly string[]): readonly string[] {
+  if (name.length > MAX_NAME) return [];
+  let best: readonly string[] = [];
   let least = Math.floor(name.length / CHARACTERS_PER_MISTAKE) + 1;
   for (const one of known) {
     const mistakes = mistakesBetween(name.toLowerCase(), one.toLowerCase());
     if (mistakes >= least) continue;
     least = mistakes;
-    best = one;
+    best = [one];
   }
   return best;
 }

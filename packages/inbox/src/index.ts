@@ -67,7 +67,7 @@ export type {
   StoredPending,
   WithoutBody,
 } from './store/store-admin.ts';
-export { verifiers } from './verifiers.ts';
+export { verifiers } from './verifiers/verifiers.ts';
 export type { TimedVerifierOptions, VerifierOptions } from './verifiers/body-verifiers.ts';
 export type { Secret, SecretOption } from './verifiers/secrets.ts';
 export type { HubSpotVerifierOptions, TwilioVerifierOptions, UrlOptions } from './verifiers/url-verifiers.ts';

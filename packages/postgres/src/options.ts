@@ -78,11 +78,18 @@ export interface Settings {
 const SCHEMA = /^[a-z_][a-z0-9_]{0,62}$/;
 /** One is the session that shows that the process lives. */
 const MIN_CONNECTIONS = 2;
+const OPTIONS = ['schema', 'pooled'];
 const DEFAULT_SCHEMA = 'webhook_inbox';
 
 export function settle(connection: PostgresConnection, options: PostgresStoreOptions): Settings {
-  checkNames(connection, 'options', ['pool', 'connectionString']);
-  checkNames(options, 'options', ['schema', 'pooled']);
+  checkNames(connection, 'the first argument', ['pool', 'connectionString', ...OPTIONS]);
+  const misplaced = OPTIONS.find((name) => (connection as Record<string, unknown>)[name] !== undefined);
+  if (misplaced !== undefined)
+    throw new BackpressureError(
+      'ERR_WBP_UNKNOWN_OPTION',
+      `${misplaced} must be in the second argument: postgresStore({ connectionString }, { ${misplaced} }).`,
+    );
+  checkNames(options, 'options', OPTIONS);
   const { pool, connectionString } = connection as { pool?: unknown; connectionString?: unknown };
   const isPool = typeof (pool as PostgresPool | undefined)?.connect === 'function';
   const isAddress = typeof connectionString === 'string' && connectionString !== '';

@@ -1,4 +1,4 @@
-import { verifiers } from '@webhook-backpressure/inbox';
+import { createInbox, memoryStore, verifiers } from '@webhook-backpressure/inbox';
 import { describe, expect, it } from 'vitest';
 import { InboxBench } from '../inbox/inbox-bench.ts';
 import { cases, hmac, NOW, SECONDS, SECRET } from './signed-deliveries.ts';
@@ -95,3 +95,9 @@ it.each(['Standard Webhooks', 'Svix'])(
     expect(bench.last.delivery.id).toBe('msg_1');
   },
 );
+
+it.each(Object.entries(verifiers))('%s that was not called is refused at construction', (name, make) => {
+  const create = (): unknown =>
+    createInbox({ store: memoryStore(), process: () => 0, verify: make as unknown as () => true });
+  expect(create).toThrow(/Call it: verifiers\.\w+\(\{ secret \}\)\. \(ERR_WBP_VERIFY/);
+});

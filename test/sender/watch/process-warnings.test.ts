@@ -20,7 +20,7 @@ const kinds: [string, string, Partial<SenderOptions>, RegExp][] = [
     'invalid settings',
     'WBP_ENDPOINT_FAILED',
     { endpoint: () => ({ url: `ftp://${SECRET}/`, secret: null }) },
-    /invalid settings with ERR_WBP_ENDPOINT_URL\. /,
+    /invalid settings: url must .*ERR_WBP_ENDPOINT_URL/,
   ],
   [
     'a store that fails',

@@ -5,6 +5,7 @@ import {
   TUNABLE as INTAKE_TUNABLE,
 } from '@webhook-backpressure/core/extend';
 import {
+  BackpressureError,
   by,
   checkBoolean,
   checkFunction,
@@ -24,6 +25,7 @@ import {
   update,
 } from '@webhook-backpressure/base';
 import { Encryption, encryptSettings, type EncryptOptions } from '../encryption/encryption.ts';
+import { verifiers } from '../verifiers/verifiers.ts';
 import type { CurrentInboxOptions, InboxOptions, InboxTunable } from './inbox-options.ts';
 import {
   checkRole,
@@ -181,6 +183,13 @@ export function resolveInboxOptions(
   checkRole(options, role);
   if (role !== 'worker' && verify !== false && typeof (verify as unknown) !== 'function') {
     throw invalid('ERR_WBP_VERIFY', 'verify', 'a function, or false to accept unverified deliveries', verify);
+  }
+  const [uncalled] = Object.entries(verifiers).find(([, make]) => (make as unknown) === verify) ?? [];
+  if (uncalled !== undefined) {
+    throw new BackpressureError(
+      'ERR_WBP_VERIFY',
+      `verify must be a verifier, but was the function that makes one. Call it: verifiers.${uncalled}({ secret }).`,
+    );
   }
   const settings = checkMarks(resolve<InboxSettings & Kept>({ ...TUNABLE, ...FIXED }, options));
   const { ordered, redact: redacts, encrypt: encryption } = settings;

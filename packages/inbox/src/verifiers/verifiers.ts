@@ -1,8 +1,8 @@
-import { github, paddle, shopify, slack, standardWebhooks, stripe } from './verifiers/body-verifiers.ts';
-import type { TimedVerifierOptions, VerifierOptions } from './verifiers/body-verifiers.ts';
-import { hubspot, twilio } from './verifiers/url-verifiers.ts';
-import type { HubSpotVerifierOptions, TwilioVerifierOptions } from './verifiers/url-verifiers.ts';
-import type { Verifier } from './verifiers/verifier.ts';
+import { github, paddle, shopify, slack, standardWebhooks, stripe } from './body-verifiers.ts';
+import type { TimedVerifierOptions, VerifierOptions } from './body-verifiers.ts';
+import { hubspot, twilio } from './url-verifiers.ts';
+import type { HubSpotVerifierOptions, TwilioVerifierOptions } from './url-verifiers.ts';
+import type { Verifier } from './verifier.ts';
 
 /**
  * Verifiers for common senders, for the option `verify` of an inbox. Each verifier takes the `secret`, compares

@@ -114,7 +114,7 @@ export class RequestAdmission<R> {
     this.#control.warnOnce(
       'WBP_BODY_READ',
       'A body parser ran before the middleware, so queued deliveries hold their bodies in memory, and refused ones were ' +
-        'parsed for nothing. Mount the middleware before the parser.',
+        'parsed for nothing. Mount the middleware and its route before the parser: a signature covers the bytes as sent.',
     );
   }
 

@@ -52,9 +52,16 @@ export class OutboxReport {
     } else if (event.type === 'endpoint-failed') {
       this.#warnings.warn(
         'WBP_ENDPOINT_FAILED',
-        () => `The function endpoint() failed, or returned invalid settings${withCode(event.error)}.`,
+        () => `The function endpoint() failed, or returned invalid settings${ownMessage(event.error)}.`,
       );
     } else if (event.type === 'store-failed') this.#warnings.storeFailed(event.call, event.error);
     else if (event.type === 'store-warning') this.#warnings.warn(event.code, () => event.message);
   }
+}
+
+/** A check of this package quotes no value. An error that the function has thrown may quote a URL or a secret. */
+const OWN = /^[a-z][\w.]* (?:must|cannot) .*\(ERR_WBP_ENDPOINT_[A-Z]+, see /;
+
+function ownMessage(error: string): string {
+  return OWN.test(error) ? `: ${error}` : withCode(error);
 }
