@@ -2,6 +2,7 @@ import type { SenderProfile } from './sender-profile.ts';
 
 /** Whether to receive a sender's webhooks with the middleware or with the inbox, and the fact that decides it. */
 export interface SenderAdvice {
+  /** Which of them. */
   readonly use: 'inbox' | 'middleware';
   /** Follows the name of the sender in a sentence. */
   readonly because:

@@ -27,9 +27,7 @@ describe('addresses', () => {
     expect(helpAddress('file:///srv/docs/errors.md#err_wbp_shed', 'ERR_WBP_SHED')).toBe(
       `${docs}errors.md#err_wbp_shed`,
     );
-    expect(helpAddress('docs/alarms.md#wbp_alarm_stalled', 'X')).toBe(
-      `${docs}alarms.md#wbp_alarm_stalled`,
-    );
+    expect(helpAddress('docs/alarms.md#wbp_alarm_stalled', 'X')).toBe(`${docs}alarms.md#wbp_alarm_stalled`);
     expect(helpAddress('javascript:alert(1)', 'ERR_WBP_SHED')).toBe(`${docs}errors.md#err_wbp_shed`);
     expect(helpAddress(undefined, 'ERR_WBP_SHED')).toBe(`${docs}errors.md#err_wbp_shed`);
   });
