@@ -4,6 +4,7 @@ export type { DeadLetter, DeadLetters, ListedDeadLetter } from './admin/dead-let
 export type { Listed, Page } from './admin/lists.ts';
 export type { ListedPendingDelivery, Pending, PendingDelivery } from './admin/lists.ts';
 export { createInbox, createWorker } from './create-inbox.ts';
+export { eventTypeOf } from './delivery/event-type.ts';
 export { inboxDelivery, type InboxDelivery, type RawDelivery } from './delivery/inbox-delivery.ts';
 export type { Json } from './delivery/json.ts';
 export type { RequestFacts, RequestParts } from './delivery/request-facts.ts';
