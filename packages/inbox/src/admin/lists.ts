@@ -43,7 +43,7 @@ export interface Page<T> {
 
 /** A stored delivery as lists show it. */
 export function listed(stored: Omit<StoredDelivery, 'rawBody'> & WithoutBody): Listed<InboxDelivery> {
-  const { id, key, sender, request, context, headers, receivedAtMs, bodyBytes, sealedBy } = stored;
+  const { id, key, sender, request, context, headers, receivedAtMs, bodyBytes, sealedBy, handler } = stored;
   const { method, url, params } = request;
   return {
     id,
@@ -56,6 +56,7 @@ export function listed(stored: Omit<StoredDelivery, 'rawBody'> & WithoutBody): L
     context,
     headers,
     receivedAt: new Date(receivedAtMs),
+    handler,
     bodyBytes,
     encryptedBy: sealedBy,
   };
@@ -84,7 +85,7 @@ export interface PendingDelivery extends InboxDelivery {
   readonly state: PendingState;
   /** Attempts that were started. */
   readonly attempts: number;
-  /** When it became or becomes due. */
+  /** When it became or becomes due: not before the time that the option `notBefore` has set. */
   readonly dueAt: Date;
 }
 
@@ -125,7 +126,7 @@ export function pending(store: InboxStore, wallMs: () => number, encryption: Enc
           ...listed(one),
           state: one.state,
           attempts: one.attempts,
-          dueAt: new Date(one.dueMs),
+          dueAt: dueAt(one),
         }),
       );
     },
@@ -133,10 +134,14 @@ export function pending(store: InboxStore, wallMs: () => number, encryption: Enc
       const key = checkedKey(options);
       const found = await find(checkedId(id), key);
       if (found === undefined) return undefined;
-      const { state, attempts, dueMs } = found;
-      return { ...inboxDelivery(await encryption.decrypt(found)), state, attempts, dueAt: new Date(dueMs) };
+      const { state, attempts } = found;
+      return { ...inboxDelivery(await encryption.decrypt(found)), state, attempts, dueAt: dueAt(found) };
     },
   };
+}
+
+function dueAt({ dueMs, notBeforeMs = 0 }: Pick<StoredPending, 'dueMs' | 'notBeforeMs'>): Date {
+  return new Date(Math.max(dueMs, notBeforeMs));
 }
 
 /** A completed delivery that is kept. */
