@@ -66,7 +66,7 @@ export class DurableInbox implements Inbox {
     this.opened = new Promise((resolve) => {
       this.#endOpening = resolve;
     });
-    const workers = (this.#workers = new InboxWorkers(state, options.process ?? doNothing, options.onDead));
+    const workers = (this.#workers = new InboxWorkers(state, { ...options, process: options.process ?? doNothing }));
     const wake = (): void => {
       workers.wake();
     };

@@ -181,6 +181,20 @@ export interface InboxOptions<R = unknown>
    * in all processes on one store, because the last one to start decides. Default false.
    */
   ordered?: boolean | undefined;
+  /**
+   * Returns the earliest time of the first attempt, as ms since 1970 or a `Date`, at most a year ahead. Until then the
+   * delivery is stored and acknowledged, but not due. Synchronous, called after `verify`, before the delivery is stored.
+   * In an ordered key, deliveries behind it wait as well. Default, and when it returns undefined or an earlier time:
+   * immediately.
+   */
+  notBefore?: ((delivery: InboxDelivery) => number | Date | undefined) | undefined;
+  /**
+   * The time to live in milliseconds, from 1 to 31,536,000,000, or a synchronous function that returns it for a delivery,
+   * where `Infinity` means no limit. A delivery whose first attempt has not started within it, since its receipt or the
+   * time of `notBefore`, is not processed: it becomes a dead letter, with an error that begins with `Expired`. By the wall
+   * clock. Does not limit retries. A redriven delivery is as old as before, so it expires again. Default: no limit.
+   */
+  ttlMs?: number | ((delivery: InboxDelivery) => number) | undefined;
   /** Sender profiles that are checked before the built-in ones, such as `known.mailgun`. Default none. */
   senders?: readonly SenderProfile[] | undefined;
   /** Reports refusals without applying them: accepts every delivery that the store can hold. Default false. */

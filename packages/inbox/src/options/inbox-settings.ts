@@ -154,7 +154,9 @@ const FIXED: { readonly [K in keyof Fixed]-?: Row<K extends keyof Kept ? Kept[K]
   id: CALLBACK,
   keyGenerator: CALLBACK,
   handshake: CALLBACK,
+  notBefore: CALLBACK,
   onDead: CALLBACK,
+  ttlMs: { default: undefined, check: checkTtl },
   // Checked where requests are recognized.
   senders: {},
   // A test of an application may replace `Date.now` after this module has been loaded.
@@ -205,6 +207,12 @@ export function updateInboxSettings(
 
 export function currentInboxOptions(settings: InboxSettings): CurrentInboxOptions {
   return current<CurrentInboxOptions>(TUNABLE, settings);
+}
+
+function checkTtl(given: unknown, name: string): void {
+  if (typeof given === 'function') return;
+  if (typeof given === 'number' && given >= 1 && given <= YEAR_MS) return;
+  throw invalid('ERR_WBP_TTL', name, 'milliseconds from 1 to 31,536,000,000, or a function', given);
 }
 
 function checkSuccess(given: unknown, name: string): void {

@@ -44,6 +44,7 @@ export type ReceivingOption =
       | 'id'
       | 'keyGenerator'
       | 'handshake'
+      | 'notBefore'
       | 'senders'
       | 'dryRun'
       | 'pressure'
@@ -55,6 +56,7 @@ export type WorkingOption =
   | (
       | 'process'
       | 'onDead'
+      | 'ttlMs'
       | 'ordered'
       | 'concurrency'
       | 'maxStartsPerSecond'
@@ -95,6 +97,7 @@ const RECEIVING: Record<ReceivingOption, true> = {
   id: true,
   keyGenerator: true,
   handshake: true,
+  notBefore: true,
   senders: true,
   dryRun: true,
   pressure: true,
@@ -109,6 +112,7 @@ const RECEIVING: Record<ReceivingOption, true> = {
 const WORKING: Record<WorkingOption, true> = {
   process: true,
   onDead: true,
+  ttlMs: true,
   ordered: true,
   concurrency: true,
   maxStartsPerSecond: true,

@@ -11,9 +11,16 @@ import { LEASE_MS, LeaseRenewal } from './lease-renewal.ts';
 import { Outages } from './outages.ts';
 import { RunSettler } from './run-settler.ts';
 import { HandlerRun, RunningHandlers } from './running-handlers.ts';
+import { StartRules } from './start-rules.ts';
 
 /** The delay of the next try when a due delivery cannot be claimed because another process blocks it. */
 const RECHECK_MS = 1000;
+
+/** The options of workers that are functions, and others that are fixed. */
+interface Processing extends Pick<InboxOptions<never>, 'onDead' | 'ttlMs'> {
+  /** Never called of a receiver without workers, which claims nothing. */
+  readonly process: NonNullable<InboxOptions['process']>;
+}
 
 /**
  * Processes deliveries: claims them as workers become free, runs their handlers, and settles each in the store before its
@@ -24,7 +31,8 @@ export class InboxWorkers {
   readonly handlers: RunningHandlers;
   readonly outages: Outages;
   readonly #inbox: InboxState;
-  readonly #process: InboxOptions['process'];
+  readonly #process: Processing['process'];
+  readonly #rules: StartRules;
   readonly #settler: RunSettler;
   readonly #renewals: LeaseRenewal<HandlerRun>;
   readonly #suspects = new CrashSuspects();
@@ -33,11 +41,11 @@ export class InboxWorkers {
   #isClaimWanted = false;
   #onIdle: (() => void) | undefined;
 
-  /** @param process - never called of a receiver without workers, which claims nothing. */
-  constructor(inbox: InboxState, process: InboxOptions['process'], onDead: InboxOptions['onDead']) {
+  constructor(inbox: InboxState, { process, onDead, ttlMs }: Processing) {
     const { store, health, scheduler, now, wall } = inbox;
     this.#inbox = inbox;
     this.#process = process;
+    this.#rules = new StartRules(inbox, ttlMs);
     const begin = (run: HandlerRun): void => {
       inBackground(this.#handle(run));
     };
@@ -199,11 +207,17 @@ export class InboxWorkers {
       this.handlers.resume(now());
     }
     this.outages.claimed(claimed.key);
+    const heldUntilMs = this.#rules.heldUntilMs(claimed);
+    const expiry = this.#rules.expiryOf(claimed);
     if (!this.#isOpen) {
       inBackground(this.#settler.giveBack(run));
     } else if (run.countedAttempts > settings.retry.attempts) {
       const error = `The process ended during the last of ${String(run.countedAttempts - 1)} attempts, or retry.attempts was lowered since.`;
       inBackground(this.#settler.failLast(run, error));
+    } else if (heldUntilMs !== undefined) {
+      inBackground(this.#settler.giveBack(run, heldUntilMs));
+    } else if (expiry !== undefined) {
+      inBackground(this.#settler.failLast(run, expiry));
     } else {
       run.startedAtMs = now();
       run.isProbe = this.outages.began(claimed.key);
@@ -225,6 +239,8 @@ export class InboxWorkers {
       const opened = opening instanceof Promise ? await opening : opening;
       if (isOver(run)) return;
       isMade = true;
+      const expiry = this.#rules.expiryOf(run.claimed, opened);
+      if (expiry !== undefined) return await this.#settler.failLast(run, expiry);
       await this.#process(inboxDelivery(opened), {
         attempt,
         get signal() {

@@ -93,9 +93,10 @@ export class RunSettler {
     await this.#fail(run, error, 0, this.#last(run));
   }
 
-  async giveBack(run: HandlerRun): Promise<void> {
+  /** @param retryAtMs - when it is due again, in ms since 1970. Absent: immediately. */
+  async giveBack(run: HandlerRun, retryAtMs?: number): Promise<void> {
     const { key, sender, id, attempt } = run.claimed;
-    if (!(await this.#settle(run, { ...run.ref, as: 'released' }))) return;
+    if (!(await this.#settle(run, { ...run.ref, as: 'released', retryAtMs }))) return;
     this.#inbox.report.emit({ type: 'released', key, sender, id, attempt });
     this.#ended(run, false);
   }
