@@ -11,6 +11,7 @@ import type { Inbox, InboxCloseReport, InboxSnapshot } from './inbox.ts';
 import { LevelWatch } from './maintenance/level-watch.ts';
 import { Maintenance } from './maintenance/maintenance.ts';
 import { Retention } from './maintenance/retention.ts';
+import type { DeliveryHandler } from './options/event-handlers.ts';
 import type { CurrentInboxOptions, InboxTunable } from './options/inbox-options.ts';
 import {
   currentInboxOptions,
@@ -66,7 +67,7 @@ export class DurableInbox implements Inbox {
     this.opened = new Promise((resolve) => {
       this.#endOpening = resolve;
     });
-    const workers = (this.#workers = new InboxWorkers(state, { ...options, process: options.process ?? doNothing }));
+    const workers = (this.#workers = new InboxWorkers(state, options));
     const wake = (): void => {
       workers.wake();
     };
@@ -137,7 +138,7 @@ export class DurableInbox implements Inbox {
     });
     this.pending = pending(store, wallMs, encryption);
     this.deadLetters = deadLetters({ store, report, finished, redriving, now, encryption });
-    this.completed = completed(store, redriving, encryption);
+    this.completed = completed(store, redriving, encryption, (id) => fixtures.handlers.partIdsOf(id));
     this.#opening = new StoreOpening({
       store,
       health,
@@ -250,6 +251,15 @@ export class DurableInbox implements Inbox {
     if (wasPaused) report.emit({ type: 'resumed', key: which });
     // The workers claim what is due after it.
     await this.#maintenance.run();
+  }
+
+  on(type: string, handler: DeliveryHandler, options?: { name?: string | undefined }): void {
+    const { role, fixtures } = this.#state;
+    if (role === 'receiver') {
+      const sentence = 'This inbox has no workers. Pass process, or on: {}, to create them.';
+      throw new BackpressureError('ERR_WBP_ROLE', sentence);
+    }
+    fixtures.handlers.add(type, handler, options);
   }
 
   subscribe(listener: InboxListener): () => void {
@@ -366,9 +376,4 @@ function checkedPause(given: readonly [key?: string]): string | null {
   const [key] = given;
   if (typeof key !== 'string') throw invalid('ERR_WBP_PAUSE', 'key', 'a string if it is given', key);
   return key;
-}
-
-/** A receiver without workers claims nothing, so that it is never called. */
-function doNothing(): void {
-  // As above.
 }

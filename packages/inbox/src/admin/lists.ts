@@ -172,13 +172,20 @@ export interface Completed {
    */
   replay(id: string, options?: RedriveOptions): Promise<number>;
   /**
-   * Forgets that an id was completed and deletes its kept delivery, so that a delivery with this id is accepted again.
+   * Forgets that an id was completed and deletes its kept delivery, so that a delivery with this id is accepted again. The
+   * same for the deliveries of handlers that replaced it.
    * Resolves to false when the id is not known as completed.
    */
   forget(id: string, options: { key: string }): Promise<boolean>;
 }
 
-export function completed(store: InboxStore, redriving: Redriving, encryption: Encryption): Completed {
+/** @param partIdsOf - the ids of deliveries that may have replaced one. */
+export function completed(
+  store: InboxStore,
+  redriving: Redriving,
+  encryption: Encryption,
+  partIdsOf: (id: string) => readonly string[],
+): Completed {
   return {
     list: async (options = {}) =>
       await fullPage(
@@ -207,7 +214,9 @@ export function completed(store: InboxStore, redriving: Redriving, encryption: E
       const key = checkedKey(options);
       // The key is required: an id alone does not identify a delivery.
       if (key === undefined) throw invalid('ERR_WBP_DEAD_LETTERS', 'key', 'a string', key);
-      return await store.forgetId({ key, id: checkedId(id) });
+      const isForgotten = await store.forgetId({ key, id: checkedId(id) });
+      for (const part of partIdsOf(id)) await store.forgetId({ key, id: part });
+      return isForgotten;
     },
   };
 }

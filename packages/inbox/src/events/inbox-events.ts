@@ -10,6 +10,8 @@ export interface EventAttempt {
   readonly id: string;
   /** 1 for the first attempt. */
   readonly attempt: number;
+  /** The name of the handler of the option `on` or of `Inbox.on`. Absent: `process`, or not known yet. */
+  readonly handler?: string;
 }
 
 /** An event of an inbox: a plain object. `at`: milliseconds on the clock of the inbox. */
@@ -57,9 +59,14 @@ export type InboxEvent = { readonly at: number } & (
       readonly type: 'started';
       readonly waitedMs: number;
     })
+  /**
+   * A delivery was completed. `as` is absent when its handler has processed it. `split`: it matched several handlers, and
+   * was replaced by a delivery for each. `unmatched`: it matches no handler, and there is no `process`.
+   */
   | (EventAttempt & {
       readonly type: 'completed';
       readonly tookMs: number;
+      readonly as?: 'split' | 'unmatched';
     })
   /**
    * An attempt failed, and a retry is scheduled. `isCounted`: whether it used one of the delivery's attempts; in an
@@ -166,8 +173,12 @@ export interface InboxTotals {
   readonly tooLarge: number;
   /** Attempts that were started. */
   readonly started: number;
-  /** Deliveries that were completed. */
+  /** Deliveries that were completed, including those of the next two totals. */
   readonly completed: number;
+  /** Deliveries that were replaced by one for each of several handlers. */
+  readonly split: number;
+  /** Deliveries that matched no handler, without a `process`. */
+  readonly unmatched: number;
   /** Attempts that failed, including last and overdue ones. */
   readonly failed: number;
   /** Handlers that exceeded `maxHandlingMs`. */

@@ -4,9 +4,10 @@ import type { Signal } from '@webhook-backpressure/base';
 import type { EncryptOptions } from '../encryption/encryption.ts';
 import type { InboxDelivery, RawDelivery } from '../delivery/inbox-delivery.ts';
 import type { InboxStore } from '../store/inbox-store.ts';
+import type { DeliveryHandler } from './event-handlers.ts';
 import type { Json } from '../delivery/json.ts';
 
-/** The second argument of `process`. */
+/** The second argument of `process`, and of the handlers of `on`. */
 export interface ProcessContext {
   /** 1 for the first attempt. */
   readonly attempt: number;
@@ -116,11 +117,19 @@ export interface InboxOptions<R = unknown>
   /** Stores the deliveries. The inbox opens and closes it; no other inbox may use the same object. */
   store: InboxStore;
   /**
-   * Processes a delivery. The delivery is completed when `process` returns or resolves. When it throws or rejects, it is
+   * Processes a delivery that matches no handler of `on`. The delivery is completed when `process` returns or resolves. When it throws or rejects, it is
    * retried after the delay of `retry`, or after that of a thrown `RetryAfter`; a thrown `Unrecoverable` moves the
    * delivery to the dead-letter queue. May be called more than once for a delivery, even for one it has finished.
    */
-  process: (delivery: InboxDelivery, context: ProcessContext) => unknown;
+  process?: DeliveryHandler | undefined;
+  /**
+   * Handlers by type: `sender`, `sender:event.type`, `sender:*`, `*:event.type` or `*`, where the sender is that of the
+   * delivery and the event type that of `eventTypeOf`. A delivery that matches one handler is passed to it instead of
+   * `process`. If it matches several, a delivery for each of them replaces it, with the handler's name at the end of its id:
+   * it has its own attempts, retries and dead letter. Without `process`, a delivery that matches none is completed, with
+   * `as: 'unmatched'` in its event. `{}`: handlers are added by `Inbox.on`. Default: none.
+   */
+  on?: Readonly<Record<string, DeliveryHandler>> | undefined;
   /**
    * Verifies a delivery before it is stored. `false` instead of a function: deliveries are not verified. A delivery is
    * answered with 401 when `verify` throws or rejects, or returns (or resolves to) a falsy value, an empty array, an

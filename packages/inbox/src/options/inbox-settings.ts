@@ -24,6 +24,7 @@ import {
   update,
 } from '@webhook-backpressure/base';
 import { Encryption, encryptSettings, type EncryptOptions } from '../encryption/encryption.ts';
+import { EventHandlers } from './event-handlers.ts';
 import type { CurrentInboxOptions, InboxOptions, InboxTunable } from './inbox-options.ts';
 import {
   checkRole,
@@ -100,6 +101,8 @@ export interface InboxFixtures extends Omit<Kept, 'ordered' | 'redact' | 'encryp
   readonly isOrdered: boolean | undefined;
   readonly redacts: Redacts;
   readonly encryption: Encryption;
+  /** Added to while the inbox runs. */
+  readonly handlers: EventHandlers;
 }
 
 /** The options of any role. */
@@ -149,6 +152,7 @@ const FIXED: { readonly [K in keyof Fixed]-?: Row<K extends keyof Kept ? Kept[K]
   // What these three may be depends on the role.
   store: {},
   process: {},
+  on: {},
   verify: {},
   context: CALLBACK,
   id: CALLBACK,
@@ -178,8 +182,8 @@ export function resolveInboxOptions(
   fixtures: InboxFixtures;
 } {
   checkObject(options, 'options');
-  const { store, process, verify } = options;
-  checkStoreAndProcess(store, process, role);
+  const { verify } = options;
+  checkStoreAndProcess(options, role);
   checkRole(options, role);
   if (role !== 'worker' && verify !== false && typeof (verify as unknown) !== 'function') {
     throw invalid('ERR_WBP_VERIFY', 'verify', 'a function, or false to accept unverified deliveries', verify);
@@ -187,7 +191,8 @@ export function resolveInboxOptions(
   const settings = checkMarks(resolve<InboxSettings & Kept>({ ...TUNABLE, ...FIXED }, options));
   const { ordered, redact: redacts, encrypt: encryption } = settings;
   const isOrdered = role === 'receiver' ? undefined : ordered;
-  return { settings, fixtures: { ...settings, role, isOrdered, redacts, encryption } };
+  const handlers = new EventHandlers(options.on);
+  return { settings, fixtures: { ...settings, role, isOrdered, redacts, encryption, handlers } };
 }
 
 /**

@@ -55,6 +55,7 @@ export type ReceivingOption =
 export type WorkingOption =
   | (
       | 'process'
+      | 'on'
       | 'onDead'
       | 'ttlMs'
       | 'ordered'
@@ -111,6 +112,7 @@ const RECEIVING: Record<ReceivingOption, true> = {
 };
 const WORKING: Record<WorkingOption, true> = {
   process: true,
+  on: true,
   onDead: true,
   ttlMs: true,
   ordered: true,
@@ -145,12 +147,15 @@ export function checkRole(options: object, role: InboxRole): void {
   }
 }
 
+/** The options that decide the role, of any type. */
+type Handling = { readonly [K in 'store' | 'process' | 'on']?: unknown };
+
 /**
  * Checks that there is a store, and workers exactly where the role has them.
  *
  * @throws BackpressureError `ERR_WBP_STORE`, `ERR_WBP_ROLE` or `ERR_WBP_PROCESS`
  */
-export function checkStoreAndProcess(store: unknown, process: unknown, role: InboxRole): void {
+export function checkStoreAndProcess({ store, process, on }: Handling, role: InboxRole): void {
   if (!has(store, RECEIVING_CALLS))
     throw invalid('ERR_WBP_STORE', 'store', 'a store, such as memoryStore() or sqliteStore({ path })', store);
   if (role === 'receiver') {
@@ -161,6 +166,7 @@ export function checkStoreAndProcess(store: unknown, process: unknown, role: Inb
       'The store only receives deliveries: workers cannot claim any from it. Remove process and the options of workers, or use another store.',
     );
   }
+  if (process === undefined && on !== undefined) return;
   if (typeof process !== 'function') throw invalid('ERR_WBP_PROCESS', 'process', 'a function', process);
 }
 

@@ -1,12 +1,12 @@
 import { inBackground } from '@webhook-backpressure/base';
 import type { InboxState } from '../capacity/inbox-state.ts';
-import { inboxDelivery } from '../delivery/inbox-delivery.ts';
 import { storedBytes } from '../delivery/stored-bytes.ts';
 import type { InboxOptions } from '../options/inbox-options.ts';
 import { workersPerKey } from '@webhook-backpressure/core/extend';
 import type { ClaimedDelivery } from '../store/inbox-store.ts';
 import type { Task } from '../time/scheduler.ts';
 import { CrashSuspects } from './crash-suspects.ts';
+import { DeliveryRouter, type CompletedAs } from './delivery-router.ts';
 import { LEASE_MS, LeaseRenewal } from './lease-renewal.ts';
 import { Outages } from './outages.ts';
 import { RunSettler } from './run-settler.ts';
@@ -16,11 +16,7 @@ import { StartRules } from './start-rules.ts';
 /** The delay of the next try when a due delivery cannot be claimed because another process blocks it. */
 const RECHECK_MS = 1000;
 
-/** The options of workers that are functions, and others that are fixed. */
-interface Processing extends Pick<InboxOptions<never>, 'onDead' | 'ttlMs'> {
-  /** Never called of a receiver without workers, which claims nothing. */
-  readonly process: NonNullable<InboxOptions['process']>;
-}
+type Processing = Pick<InboxOptions<never>, 'process' | 'onDead' | 'ttlMs'>;
 
 /**
  * Processes deliveries: claims them as workers become free, runs their handlers, and settles each in the store before its
@@ -31,7 +27,7 @@ export class InboxWorkers {
   readonly handlers: RunningHandlers;
   readonly outages: Outages;
   readonly #inbox: InboxState;
-  readonly #process: Processing['process'];
+  readonly #router: DeliveryRouter;
   readonly #rules: StartRules;
   readonly #settler: RunSettler;
   readonly #renewals: LeaseRenewal<HandlerRun>;
@@ -44,7 +40,7 @@ export class InboxWorkers {
   constructor(inbox: InboxState, { process, onDead, ttlMs }: Processing) {
     const { store, health, scheduler, now, wall } = inbox;
     this.#inbox = inbox;
-    this.#process = process;
+    this.#router = new DeliveryRouter(inbox, inbox.fixtures.handlers, process);
     this.#rules = new StartRules(inbox, ttlMs);
     const begin = (run: HandlerRun): void => {
       inBackground(this.#handle(run));
@@ -227,21 +223,23 @@ export class InboxWorkers {
 
   async #handle(run: HandlerRun): Promise<void> {
     const { report, fixtures, encryption } = this.#inbox;
-    const { key, sender, id, attempt, receivedAtMs } = run.claimed;
+    const { attempt, receivedAtMs } = run.claimed;
     run.state = 'running';
     report.totals.started += 1;
     const waitedMs = Math.max(0, fixtures.wallClock() - receivedAtMs);
-    report.emit({ type: 'started', key, sender, id, attempt, waitedMs });
+    report.emit({ type: 'started', ...run.facts, waitedMs });
     let failure: { readonly error: unknown } | undefined;
     let isMade = false;
+    let as: CompletedAs;
     try {
       const opening = encryption.decrypt(run.claimed);
       const opened = opening instanceof Promise ? await opening : opening;
       if (isOver(run)) return;
+      this.#router.handlerOf(run.claimed);
       isMade = true;
       const expiry = this.#rules.expiryOf(run.claimed, opened);
       if (expiry !== undefined) return await this.#settler.failLast(run, expiry);
-      await this.#process(inboxDelivery(opened), {
+      as = await this.#router.pass(run, opened, {
         attempt,
         get signal() {
           return run.signal;
@@ -253,10 +251,10 @@ export class InboxWorkers {
     }
     // Meanwhile the run may have become overdue, or its claim may have been lost or given back.
     if (isOver(run)) return;
-    if (failure === undefined) await this.#settler.complete(run);
+    if (failure === undefined) await this.#settler.complete(run, as);
     else {
-      const lacksKey = !encryption.hasKeyOf(run.claimed);
-      // A delivery that cannot be decrypted is no evidence of an outage.
+      const lacksKey = !encryption.hasKeyOf(run.claimed) || !this.#router.hasHandlerOf(run.claimed);
+      // A delivery that cannot be decrypted, or has no handler here, is no evidence of an outage.
       await this.#settler.fail(run, failure.error, { isOfDelivery: !isMade, lacksKey });
     }
   }
@@ -279,10 +277,9 @@ export class InboxWorkers {
 
   readonly #overdue = (run: HandlerRun): void => {
     const { report, settings } = this.#inbox;
-    const { key, sender, id, attempt } = run.claimed;
     const why = `The handler took longer than ${String(settings.maxHandlingMs)} ms.`;
     report.totals.overdue += 1;
-    report.emit({ type: 'overdue', key, sender, id, attempt });
+    report.emit({ type: 'overdue', ...run.facts });
     inBackground(this.#settler.fail(run, why, { isOverdue: true }));
     run.abort(why);
   };

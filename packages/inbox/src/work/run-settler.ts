@@ -5,6 +5,7 @@ import { callObserver } from '../events/call-observer.ts';
 import type { InboxOptions } from '../options/inbox-options.ts';
 import { GroupCommit } from '../store-calls/group-commit.ts';
 import type { ClaimedDelivery, Settlement } from '../store/inbox-store.ts';
+import type { CompletedAs } from './delivery-router.ts';
 import type { Outages } from './outages.ts';
 import { missingKeyDelayMs, retryDelayMs, retryInstructionOf } from './retries.ts';
 import type { HandlerRun, RunningHandlers } from './running-handlers.ts';
@@ -18,7 +19,7 @@ interface FailureFacts {
   readonly isOverdue?: boolean;
   /** Whether the handler was not called, because the delivery could not be decrypted. */
   readonly isOfDelivery?: boolean;
-  /** Whether this process does not have its encryption key. Another one may, and this one after its next deployment. */
+  /** Whether this process does not have its encryption key, or its handler. Another one may, and this one after its next deployment. */
   readonly lacksKey?: boolean;
 }
 
@@ -62,18 +63,21 @@ export class RunSettler {
     return this.#settlements.isBusy;
   }
 
-  async complete(run: HandlerRun): Promise<void> {
+  /** @param as - absent when the handler has processed the delivery. */
+  async complete(run: HandlerRun, as?: CompletedAs): Promise<void> {
     const { report, level, finished, now } = this.#inbox;
-    const { key, sender, id, attempt } = run.claimed;
+    const { key } = run.claimed;
     const tookMs = now() - run.startedAtMs;
     run.isMade = true;
     this.#outages.succeeded(key);
-    const keep = finished.canKeep(run.bytes);
+    // Those that replace a split one are kept; replaying it would find them known.
+    const keep = as !== 'split' && finished.canKeep(run.bytes);
     if (!(await this.#settle(run, { ...run.ref, as: 'completed', keep }))) return;
     this.#handlers.note(true, now());
     level.remove({ key, bytes: run.bytes });
     report.totals.completed += 1;
-    report.emit({ type: 'completed', key, sender, id, attempt, tookMs });
+    if (as !== undefined) report.totals[as] += 1;
+    report.emit({ type: 'completed', ...run.facts, tookMs, ...(as !== undefined && { as }) });
     this.#ended(run, true);
     this.#inbox.judge();
   }
@@ -95,18 +99,16 @@ export class RunSettler {
 
   /** @param retryAtMs - when it is due again, in ms since 1970. Absent: immediately. */
   async giveBack(run: HandlerRun, retryAtMs?: number): Promise<void> {
-    const { key, sender, id, attempt } = run.claimed;
     if (!(await this.#settle(run, { ...run.ref, as: 'released', retryAtMs }))) return;
-    this.#inbox.report.emit({ type: 'released', key, sender, id, attempt });
+    this.#inbox.report.emit({ type: 'released', ...run.facts });
     this.#ended(run, false);
   }
 
   /** Ends a run whose delivery another process has taken over. */
   lose(run: HandlerRun): void {
     const { report } = this.#inbox;
-    const { key, sender, id, attempt } = run.claimed;
     report.totals.lost += 1;
-    report.emit({ type: 'lost', key, sender, id, attempt });
+    report.emit({ type: 'lost', ...run.facts });
     this.#ended(run, false);
   }
 
@@ -151,8 +153,8 @@ export class RunSettler {
 
   async #fail(run: HandlerRun, error: string, tookMs: number, failure: Failure): Promise<void> {
     const { report, level, now } = this.#inbox;
-    const { key, sender, id, attempt } = run.claimed;
-    const attempted = { key, sender, id, attempt, tookMs, error };
+    const { key } = run.claimed;
+    const attempted = { ...run.facts, tookMs, error };
     const isDead = failure.as === 'dead';
     if (!(await this.#settle(run, settlementOf(run, error, failure)))) return;
     this.#handlers.note(isDead, now());

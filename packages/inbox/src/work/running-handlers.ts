@@ -9,6 +9,7 @@ import {
 import { DrainRate, Limits, Pacer } from '@webhook-backpressure/core/extend';
 import type { DrainReading } from '../capacity/drain-rate.ts';
 import type { InboxState } from '../capacity/inbox-state.ts';
+import type { EventAttempt } from '../events/inbox-events.ts';
 import type { ClaimedDelivery, ClaimRef } from '../store/inbox-store.ts';
 
 /** The share of finished attempts is averaged over about this many. */
@@ -38,6 +39,8 @@ export class HandlerRun implements Timed<HandlerRun> {
   /** Attempts that count. The first stranding does not: another delivery may have killed the process. */
   readonly countedAttempts: number;
   state: HandlerRunState = 'waiting';
+  /** The name of its handler, if the delivery was stored for one or passed to one. */
+  handler: string | undefined;
   hasWorker = false;
   startedAtMs = 0;
   /** The same in lived time, and how late the process had been in all by then: see {@link Deadlines}. */
@@ -58,8 +61,16 @@ export class HandlerRun implements Timed<HandlerRun> {
     this.claimed = claimed;
     this.bytes = bytes;
     this.ref = { key, id, attempt };
+    this.handler = claimed.handler;
     this.isSuspect = strandings > 0;
     this.countedAttempts = attempt - Math.min(1, strandings);
+  }
+
+  /** The attempt as events describe it. */
+  get facts(): EventAttempt {
+    const { key, sender, id, attempt } = this.claimed;
+    const { handler } = this;
+    return { key, sender, id, attempt, ...(handler !== undefined && { handler }) };
   }
 
   get signal(): Signal {
