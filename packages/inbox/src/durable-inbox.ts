@@ -47,6 +47,7 @@ export class DurableInbox implements Inbox {
   /** Undefined for workers without a receiver. */
   readonly #receiver: InboxReceiver | undefined;
   readonly #workers: InboxWorkers;
+  readonly #hasBatches: boolean;
   readonly #redriving: Redriving;
   readonly #watch: LevelWatch;
   readonly #maintenance: Maintenance;
@@ -71,6 +72,7 @@ export class DurableInbox implements Inbox {
     const wake = (): void => {
       workers.wake();
     };
+    this.#hasBatches = options.processBatch !== undefined;
     const admission = (this.#admission = new InboxAdmission(
       state,
       options.keyGenerator !== undefined,
@@ -259,6 +261,8 @@ export class DurableInbox implements Inbox {
       const sentence = 'This inbox has no workers. Pass process, or on: {}, to create them.';
       throw new BackpressureError('ERR_WBP_ROLE', sentence);
     }
+    if (this.#hasBatches)
+      throw new BackpressureError('ERR_WBP_ON', 'An inbox with processBatch has no other handlers.');
     fixtures.handlers.add(type, handler, options);
   }
 

@@ -14,6 +14,7 @@ export type { EventAttempt, InboxEvent, InboxListener } from './events/inbox-eve
 export type { InboxTotals } from './events/inbox-events.ts';
 export type { InboxWarningCode, OutboxWarningCode } from './events/process-warnings.ts';
 export type { Inbox, InboxCloseReport, InboxSnapshot } from './inbox.ts';
+export type { BatchContext, BatchHandler, BatchOptions } from './options/batch-options.ts';
 export type { DeliveryHandler } from './options/event-handlers.ts';
 export type { CurrentInboxOptions } from './options/inbox-options.ts';
 export type {

@@ -61,12 +61,13 @@ export type InboxEvent = { readonly at: number } & (
     })
   /**
    * A delivery was completed. `as` is absent when its handler has processed it. `split`: it matched several handlers, and
-   * was replaced by a delivery for each. `unmatched`: it matches no handler, and there is no `process`.
+   * was replaced by a delivery for each. `unmatched`: it matches no handler, and there is no `process`. `coalesced`: a newer
+   * one of its group was processed.
    */
   | (EventAttempt & {
       readonly type: 'completed';
       readonly tookMs: number;
-      readonly as?: 'split' | 'unmatched';
+      readonly as?: 'split' | 'unmatched' | 'coalesced';
     })
   /**
    * An attempt failed, and a retry is scheduled. `isCounted`: whether it used one of the delivery's attempts; in an
@@ -173,12 +174,14 @@ export interface InboxTotals {
   readonly tooLarge: number;
   /** Attempts that were started. */
   readonly started: number;
-  /** Deliveries that were completed, including those of the next two totals. */
+  /** Deliveries that were completed, including those of the next three totals. */
   readonly completed: number;
   /** Deliveries that were replaced by one for each of several handlers. */
   readonly split: number;
   /** Deliveries that matched no handler, without a `process`. */
   readonly unmatched: number;
+  /** Deliveries that were completed with a newer one of their group. */
+  readonly coalesced: number;
   /** Attempts that failed, including last and overdue ones. */
   readonly failed: number;
   /** Handlers that exceeded `maxHandlingMs`. */

@@ -23,6 +23,7 @@ export class InboxReport {
     completed: 0,
     split: 0,
     unmatched: 0,
+    coalesced: 0,
     failed: 0,
     overdue: 0,
     dead: 0,

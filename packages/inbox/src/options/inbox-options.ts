@@ -4,6 +4,7 @@ import type { Signal } from '@webhook-backpressure/base';
 import type { EncryptOptions } from '../encryption/encryption.ts';
 import type { InboxDelivery, RawDelivery } from '../delivery/inbox-delivery.ts';
 import type { InboxStore } from '../store/inbox-store.ts';
+import type { BatchHandler, BatchOptions } from './batch-options.ts';
 import type { DeliveryHandler } from './event-handlers.ts';
 import type { Json } from '../delivery/json.ts';
 
@@ -122,6 +123,25 @@ export interface InboxOptions<R = unknown>
    * delivery to the dead-letter queue. May be called more than once for a delivery, even for one it has finished.
    */
   process?: DeliveryHandler | undefined;
+  /**
+   * Processes deliveries of one key together, instead of `process`: for one insert, or one call of an API, for many. All are
+   * completed when it returns or resolves to nothing, and all fail when it throws or rejects. If it returns an array, with
+   * one result for each delivery in their order, an `Error` (also a `RetryAfter` or `Unrecoverable`), a promise that
+   * rejects or a rejected result of `Promise.allSettled` fails that delivery, and anything else completes it; an array of
+   * another length fails all. Each delivery has its own attempts, retries and dead letter. `concurrency` counts batches.
+   * Not with `process`, `on` or `ordered`.
+   */
+  processBatch?: BatchHandler | undefined;
+  /** How deliveries are collected for `processBatch`. Default: up to 100 that are stored, and 1 MB. */
+  batch?: BatchOptions | undefined;
+  /**
+   * Returns the group of a delivery within its key, or null for none. Of the due deliveries of a group, the newest by its
+   * receipt is processed, and the older ones are completed with it, with `as: 'coalesced'` in their events. If it fails,
+   * they wait for its retry; if it becomes a dead letter, the next newest is processed. It is the newest of those that are
+   * looked at: of the first 100 that are due in the key, or of a batch. A delivery that was older and failed before may be
+   * processed after a newer one. Synchronous. Not with `ordered`.
+   */
+  coalesce?: ((delivery: InboxDelivery) => string | null | undefined) | undefined;
   /**
    * Handlers by type: `sender`, `sender:event.type`, `sender:*`, `*:event.type` or `*`, where the sender is that of the
    * delivery and the event type that of `eventTypeOf`. A delivery that matches one handler is passed to it instead of

@@ -5,6 +5,7 @@ import {
   TUNABLE as INTAKE_TUNABLE,
 } from '@webhook-backpressure/core/extend';
 import {
+  BackpressureError,
   by,
   checkBoolean,
   checkFunction,
@@ -24,6 +25,7 @@ import {
   update,
 } from '@webhook-backpressure/base';
 import { Encryption, encryptSettings, type EncryptOptions } from '../encryption/encryption.ts';
+import { batchSettings, type BatchSettings } from './batch-options.ts';
 import { EventHandlers } from './event-handlers.ts';
 import type { CurrentInboxOptions, InboxOptions, InboxTunable } from './inbox-options.ts';
 import {
@@ -90,6 +92,7 @@ type Fixed = Omit<InboxOptions<never>, keyof InboxTunable>;
 interface Kept extends Fixtures {
   readonly wallClock: () => number;
   readonly ordered: boolean;
+  readonly batch: BatchSettings;
   readonly redact: Redacts;
   readonly encrypt: Encryption;
 }
@@ -153,6 +156,9 @@ const FIXED: { readonly [K in keyof Fixed]-?: Row<K extends keyof Kept ? Kept[K]
   store: {},
   process: {},
   on: {},
+  processBatch: {},
+  batch: { default: batchSettings(), read: batchSettings },
+  coalesce: CALLBACK,
   verify: {},
   context: CALLBACK,
   id: CALLBACK,
@@ -191,6 +197,7 @@ export function resolveInboxOptions(
   const settings = checkMarks(resolve<InboxSettings & Kept>({ ...TUNABLE, ...FIXED }, options));
   const { ordered, redact: redacts, encrypt: encryption } = settings;
   const isOrdered = role === 'receiver' ? undefined : ordered;
+  checkShapes(options);
   const handlers = new EventHandlers(options.on);
   return { settings, fixtures: { ...settings, role, isOrdered, redacts, encryption, handlers } };
 }
@@ -212,6 +219,15 @@ export function updateInboxSettings(
 
 export function currentInboxOptions(settings: InboxSettings): CurrentInboxOptions {
   return current<CurrentInboxOptions>(TUNABLE, settings);
+}
+
+/** A batch of an ordered key would have one delivery, and a group as well. */
+function checkShapes({ processBatch, batch, coalesce, ordered }: AnyInboxOptions): void {
+  if (batch !== undefined && processBatch === undefined)
+    throw new BackpressureError('ERR_WBP_BATCH', 'batch belongs to processBatch, which is missing.');
+  if (ordered !== true || (processBatch ?? coalesce) === undefined) return;
+  const name = processBatch === undefined ? 'coalesce' : 'processBatch';
+  throw new BackpressureError('ERR_WBP_ORDERED', `${name} cannot be combined with ordered.`);
 }
 
 function checkTtl(given: unknown, name: string): void {

@@ -3,12 +3,17 @@ import type { InboxState } from '../capacity/inbox-state.ts';
 import { inboxDelivery } from '../delivery/inbox-delivery.ts';
 import { storedBytes } from '../delivery/stored-bytes.ts';
 import type { StoredDelivery } from '../delivery/stored-delivery.ts';
-import { partIdOf, type DeliveryHandler, type EventHandler, type EventHandlers } from '../options/event-handlers.ts';
+import {
+  partIdOf,
+  type DeliveryHandler,
+  type EventHandler,
+  type EventHandlers,
+} from '../options/event-handlers.ts';
 import type { ProcessContext } from '../options/inbox-options.ts';
 import { GroupCommit } from '../store-calls/group-commit.ts';
 import type { ClaimedDelivery } from '../store/inbox-store.ts';
 import type { Put, PutResult, StoreLimits } from '../store/receiving-store.ts';
-import type { HandlerRun } from './running-handlers.ts';
+import type { HandlerRun } from './handler-run.ts';
 
 /** The deliveries of handlers replace one that has its place: refusing them would keep it from ending. */
 const NO_LIMITS: StoreLimits = {
@@ -19,10 +24,11 @@ const NO_LIMITS: StoreLimits = {
 };
 
 /**
- * How a delivery was completed without its handler: `split` into one for each of several handlers, or `unmatched` by any.
+ * How a delivery was completed without its handler: `split` into one for each of several handlers, `unmatched` by any, or
+ * `coalesced` with a newer one.
  * Undefined: its handler has processed it.
  */
-export type CompletedAs = 'split' | 'unmatched' | undefined;
+export type CompletedAs = 'split' | 'unmatched' | 'coalesced' | undefined;
 
 /**
  * Passes a claimed delivery to its handler. If it matches several, one delivery for each is stored instead, so that each

@@ -8,13 +8,14 @@ import type { ClaimedDelivery, Settlement } from '../store/inbox-store.ts';
 import type { CompletedAs } from './delivery-router.ts';
 import type { Outages } from './outages.ts';
 import { missingKeyDelayMs, retryDelayMs, retryInstructionOf } from './retries.ts';
-import type { HandlerRun, RunningHandlers } from './running-handlers.ts';
+import type { HandlerRun } from './handler-run.ts';
+import type { RunningHandlers } from './running-handlers.ts';
 
 /** The shortest delay before the last attempt is repeated because the dead-letter queue is full. */
 const MIN_REPEAT_MS = 1000;
 
 /** Facts about a failure beside the thrown error. */
-interface FailureFacts {
+export interface FailureFacts {
   /** Whether the handler took longer than `maxHandlingMs`. */
   readonly isOverdue?: boolean;
   /** Whether the handler was not called, because the delivery could not be decrypted. */
@@ -67,8 +68,9 @@ export class RunSettler {
   async complete(run: HandlerRun, as?: CompletedAs): Promise<void> {
     const { report, level, finished, now } = this.#inbox;
     const { key } = run.claimed;
-    const tookMs = now() - run.startedAtMs;
+    const tookMs = as === 'coalesced' ? 0 : now() - run.startedAtMs;
     run.isMade = true;
+    for (const follower of live(run.followers)) inBackground(this.complete(follower, 'coalesced'));
     this.#outages.succeeded(key);
     // Those that replace a split one are kept; replaying it would find them known.
     const keep = as !== 'split' && finished.canKeep(run.bytes);
@@ -80,6 +82,10 @@ export class RunSettler {
     report.emit({ type: 'completed', ...run.facts, tookMs, ...(as !== undefined && { as }) });
     this.#ended(run, true);
     this.#inbox.judge();
+  }
+
+  giveBackSoon(run: HandlerRun, retryAtMs?: number): void {
+    inBackground(this.giveBack(run, retryAtMs));
   }
 
   /** Ends a run whose handler has thrown. */
@@ -109,6 +115,7 @@ export class RunSettler {
     const { report } = this.#inbox;
     report.totals.lost += 1;
     report.emit({ type: 'lost', ...run.facts });
+    for (const follower of live(run.followers)) this.giveBackSoon(follower);
     this.#ended(run, false);
   }
 
@@ -129,7 +136,7 @@ export class RunSettler {
       if (isUnrecoverable) return this.#last(run);
     } else {
       const error = errorMessageOf(thrown);
-      uncountedMs = this.#outages.failed({ delivery: run.ref, countedAttempts, isOverdue, error });
+      uncountedMs = this.#outages.failed({ delivery: run.holder.ref, countedAttempts, isOverdue, error });
     }
     const nowMs = wall.trustedMs();
     if (lacksKey) uncountedMs ??= missingKeyDelayMs(nowMs - claimed.receivedAtMs, retry, random);
@@ -156,6 +163,9 @@ export class RunSettler {
     const { key } = run.claimed;
     const attempted = { ...run.facts, tookMs, error };
     const isDead = failure.as === 'dead';
+    // Older ones wait for the retry, so that the newest runs again. They have used no attempt.
+    const retryAtMs = failure.as === 'dead' ? undefined : failure.retryAtMs;
+    for (const follower of live(run.followers)) this.giveBackSoon(follower, retryAtMs);
     if (!(await this.#settle(run, settlementOf(run, error, failure)))) return;
     this.#handlers.note(isDead, now());
     report.totals.failed += 1;
@@ -212,6 +222,11 @@ export class RunSettler {
       }
     }
   }
+}
+
+/** The followers that still wait for the result of the newest. */
+function live(followers: readonly HandlerRun[]): readonly HandlerRun[] {
+  return followers.filter(({ state }) => state === 'waiting' || state === 'running');
 }
 
 function settlementOf(run: HandlerRun, error: string, failure: Failure): Settlement {

@@ -3,6 +3,7 @@ import type { InboxState } from '../capacity/inbox-state.ts';
 import { inboxDelivery } from '../delivery/inbox-delivery.ts';
 import type { InboxOptions } from '../options/inbox-options.ts';
 import type { ClaimedDelivery } from '../store/inbox-store.ts';
+import type { HandlerRun } from './handler-run.ts';
 import { MAX_RETRY_AFTER_MS } from './retries.ts';
 
 /** Decides whether a claimed delivery may start: not before its time, and not after its time to live. */
@@ -22,6 +23,13 @@ export class StartRules {
   heldUntilMs({ notBeforeMs = 0 }: ClaimedDelivery): number | undefined {
     const nowMs = this.#inbox.wall.trustedMs();
     return notBeforeMs > nowMs ? Math.min(notBeforeMs, nowMs + MAX_RETRY_AFTER_MS) : undefined;
+  }
+
+  /** The error of a delivery that is not started any more: it has no attempt left, or has expired. Else undefined. */
+  lastErrorOf({ claimed, countedAttempts }: HandlerRun): string | undefined {
+    if (countedAttempts > this.#inbox.settings.retry.attempts)
+      return `The process ended during the last of ${String(countedAttempts - 1)} attempts, or retry.attempts was lowered since.`;
+    return this.heldUntilMs(claimed) === undefined ? this.expiryOf(claimed) : undefined;
   }
 
   /**
