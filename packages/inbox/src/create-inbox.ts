@@ -18,7 +18,7 @@ const HANDLING = ['process', 'processBatch', 'on'];
  */
 export function createInbox<R = unknown>(options: InboxOptions<R> | ReceiverOptions<R>): Inbox {
   // An option that is null or invalid is not absent.
-  const given: { readonly [name: string]: unknown } = { ...(options as object | undefined) };
+  const given: Readonly<Record<string, unknown>> = { ...(options as object | undefined) };
   const hasWorkers = HANDLING.some((name) => given[name] !== undefined);
   return new DurableInbox(options, hasWorkers ? 'both' : 'receiver');
 }

@@ -154,7 +154,7 @@ export function checkRole(options: object, role: InboxRole): void {
 }
 
 /** The options that decide the role, of any type. */
-type Handling = { readonly [K in 'store' | 'process' | 'processBatch' | 'on']?: unknown };
+type Handling = Readonly<Partial<Record<'store' | 'process' | 'processBatch' | 'on', unknown>>>;
 
 /**
  * Checks that there is a store, and workers exactly where the role has them.

@@ -92,7 +92,8 @@ export class DeliveryRouter {
     handlers: readonly EventHandler[],
   ): Promise<CompletedAs> {
     const { level, encryption } = this.#inbox;
-    const parts = await Promise.all(handlers.map(({ name }) => encryption.encrypt(partOf(opened, name))));
+    const parts: StoredDelivery[] = [];
+    for (const { name } of handlers) parts.push(await encryption.encrypt(partOf(opened, name)));
     const results = await this.#store(run, parts);
     for (const [at, part] of parts.entries()) {
       const result = results[at];
