@@ -27,7 +27,13 @@ const webhooks = webhookInbox({
   },
 });
 // The same for handlers that other modules add. Give two of one type different names.
-webhooks.inbox.on('github:push', ({ id }) => console.log('notify', id), { name: 'notify' });
+webhooks.inbox.on(
+  'github:push',
+  ({ id }) => {
+    console.log('notify', id);
+  },
+  { name: 'notify' },
+);
 app.post('/webhooks', webhooks);
 
 const server = app.listen(Number(PORT), () => {

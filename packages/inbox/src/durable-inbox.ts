@@ -11,8 +11,7 @@ import type { Inbox, InboxCloseReport, InboxSnapshot } from './inbox.ts';
 import { LevelWatch } from './maintenance/level-watch.ts';
 import { Maintenance } from './maintenance/maintenance.ts';
 import { Retention } from './maintenance/retention.ts';
-import type { DeliveryHandler } from './options/event-handlers.ts';
-import type { CurrentInboxOptions, InboxTunable } from './options/inbox-options.ts';
+import type { CurrentInboxOptions, DeliveryHandler, InboxTunable } from './options/inbox-options.ts';
 import {
   currentInboxOptions,
   resolveInboxOptions,

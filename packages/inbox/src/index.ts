@@ -15,7 +15,7 @@ export type { InboxTotals } from './events/inbox-events.ts';
 export type { InboxWarningCode, OutboxWarningCode } from './events/process-warnings.ts';
 export type { Inbox, InboxCloseReport, InboxSnapshot } from './inbox.ts';
 export type { BatchContext, BatchHandler, BatchOptions } from './options/batch-options.ts';
-export type { DeliveryHandler } from './options/event-handlers.ts';
+export type { DeliveryHandler } from './options/inbox-options.ts';
 export type { CurrentInboxOptions } from './options/inbox-options.ts';
 export type {
   HandshakeReply,

@@ -4,7 +4,7 @@ import { appendFileSync } from 'node:fs';
 import { createInbox } from '@webhook-backpressure/inbox';
 import { sqliteStore } from '@webhook-backpressure/sqlite';
 
-const [folder, shape, call, when, number] = process.argv.slice(2);
+const [folder = '', shape, call, when, number] = process.argv.slice(2);
 const COUNT = 40;
 const store = sqliteStore({ path: `${folder}/webhooks.db` });
 let calls = 0;
@@ -16,26 +16,28 @@ const die = (name, at) => {
   if (calls === Number(number)) process.kill(process.pid, 'SIGKILL');
 };
 
-const { put, settle, claimKeys } = store;
+const put = store.put.bind(store);
+const settle = store.settle.bind(store);
+const claimKeys = store.claimKeys.bind(store);
 Object.assign(store, {
   /** @param {Parameters<typeof put>} args */
   put: async (...args) => {
     const name = args[0].some(({ delivery }) => delivery.handler !== undefined) ? 'split' : 'put';
     die(name, 'before');
-    const results = await put.apply(store, args);
+    const results = await put(...args);
     die(name, 'after');
     return results;
   },
   /** @param {Parameters<typeof settle>} args */
   settle: async (...args) => {
     die('settle', 'before');
-    const held = await settle.apply(store, args);
+    const held = await settle(...args);
     die('settle', 'after');
     return held;
   },
   /** @param {Parameters<typeof claimKeys>} args */
   claimKeys: async (...args) => {
-    const claims = await claimKeys.apply(store, args);
+    const claims = await claimKeys(...args);
     die('claimKeys', 'after');
     return claims;
   },

@@ -1,10 +1,7 @@
 import { BackpressureError, invalid, isRecord } from '@webhook-backpressure/base';
 import { eventTypeOf } from '../delivery/event-type.ts';
 import type { InboxDelivery } from '../delivery/inbox-delivery.ts';
-import type { ProcessContext } from './inbox-options.ts';
-
-/** Processes a delivery. It is completed when the function returns or resolves, and retried when it throws or rejects. */
-export type DeliveryHandler = (delivery: InboxDelivery, context: ProcessContext) => unknown;
+import type { DeliveryHandler } from './inbox-options.ts';
 
 /** A handler of some deliveries. */
 export interface EventHandler {
@@ -38,7 +35,8 @@ export class EventHandlers {
       const rule = "a type, such as 'stripe', 'stripe:invoice.paid', 'stripe:*' or '*:invoice.paid'";
       throw invalid('ERR_WBP_ON', 'type', rule, type);
     }
-    if (typeof handle !== 'function') throw invalid('ERR_WBP_ON', `the handler of ${type}`, 'a function', handle);
+    if (typeof handle !== 'function')
+      throw invalid('ERR_WBP_ON', `the handler of ${type}`, 'a function', handle);
     const name = nameIn(options) ?? type;
     if (typeof name !== 'string' || name === '' || name.length > MAX_CHARACTERS)
       throw invalid('ERR_WBP_ON', 'name', `a text of 1 to ${String(MAX_CHARACTERS)} characters`, name);

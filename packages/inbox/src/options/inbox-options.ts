@@ -5,7 +5,6 @@ import type { EncryptOptions } from '../encryption/encryption.ts';
 import type { InboxDelivery, RawDelivery } from '../delivery/inbox-delivery.ts';
 import type { InboxStore } from '../store/inbox-store.ts';
 import type { BatchHandler, BatchOptions } from './batch-options.ts';
-import type { DeliveryHandler } from './event-handlers.ts';
 import type { Json } from '../delivery/json.ts';
 
 /** The second argument of `process`, and of the handlers of `on`. */
@@ -15,6 +14,9 @@ export interface ProcessContext {
   /** Aborted when the handler takes longer than `maxHandlingMs`, and when the inbox closes before it has ended. */
   readonly signal: Signal;
 }
+
+/** Processes a delivery. It is completed when the function returns or resolves, and retried when it throws or rejects. */
+export type DeliveryHandler = (delivery: InboxDelivery, context: ProcessContext) => unknown;
 
 /** The answer to a handshake that is recognized from its body. */
 export interface HandshakeReply {

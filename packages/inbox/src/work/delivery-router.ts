@@ -3,13 +3,8 @@ import type { InboxState } from '../capacity/inbox-state.ts';
 import { inboxDelivery } from '../delivery/inbox-delivery.ts';
 import { storedBytes } from '../delivery/stored-bytes.ts';
 import type { StoredDelivery } from '../delivery/stored-delivery.ts';
-import {
-  partIdOf,
-  type DeliveryHandler,
-  type EventHandler,
-  type EventHandlers,
-} from '../options/event-handlers.ts';
-import type { ProcessContext } from '../options/inbox-options.ts';
+import { partIdOf, type EventHandler, type EventHandlers } from '../options/event-handlers.ts';
+import type { DeliveryHandler, ProcessContext } from '../options/inbox-options.ts';
 import { GroupCommit } from '../store-calls/group-commit.ts';
 import type { ClaimedDelivery } from '../store/inbox-store.ts';
 import type { Put, PutResult, StoreLimits } from '../store/receiving-store.ts';

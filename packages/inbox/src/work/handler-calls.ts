@@ -1,6 +1,6 @@
 import { inBackground } from '@webhook-backpressure/base';
 import type { InboxState } from '../capacity/inbox-state.ts';
-import type { DeliveryHandler } from '../options/event-handlers.ts';
+import type { DeliveryHandler } from '../options/inbox-options.ts';
 import type { ClaimedDelivery } from '../store/inbox-store.ts';
 import { DeliveryRouter, type CompletedAs } from './delivery-router.ts';
 import type { FailureFacts, RunSettler } from './run-settler.ts';

@@ -19,10 +19,7 @@ export type ContentsRow = readonly [...FactsRow, body: Uint8Array | ArrayBuffer]
 
 type Strings = Record<string, string>;
 /** The contents of the column `headers`. */
-type Facts = Pick<
-  StoredDelivery,
-  'headers' | 'request' | 'context' | 'sealedBy' | 'handler' | 'notBeforeMs'
->;
+type Facts = Pick<StoredDelivery, 'headers' | 'request' | 'context' | 'sealedBy' | 'handler' | 'notBeforeMs'>;
 
 const NO_FACTS: Facts = {
   headers: {},

@@ -24,10 +24,12 @@ function noting(): {
   return {
     calls,
     failing,
-    by: (name) => (delivery, { attempt }) => {
-      calls.push(`${name} ${delivery.id} ${String(attempt)}`);
-      if (failing.has(name)) throw new Error(`${name} is down`);
-    },
+    by:
+      (name) =>
+      (delivery, { attempt }) => {
+        calls.push(`${name} ${delivery.id} ${String(attempt)}`);
+        if (failing.has(name)) throw new Error(`${name} is down`);
+      },
   };
 }
 
@@ -154,7 +156,8 @@ describe('a delivery that matches several handlers', () => {
     const settle = first.settle.bind(first);
     let isDead = false;
     Object.assign(first, {
-      settle: (...args: Parameters<typeof settle>) => (isDead ? new Promise(() => undefined) : settle(...args)),
+      settle: (...args: Parameters<typeof settle>) =>
+        isDead ? new Promise(() => undefined) : settle(...args),
       put: (...args: Parameters<MemoryStore['put']>) => {
         // Dies after the deliveries of the handlers are stored.
         if (args[0].length > 1) isDead = true;
@@ -181,7 +184,8 @@ describe('a delivery that matches several handlers', () => {
     let isFailing = true;
     Object.assign(store, {
       put: (...args: Parameters<typeof put>) => {
-        if (isFailing && args[0].some(({ delivery }) => delivery.handler !== undefined)) throw new Error('no disk');
+        if (isFailing && args[0].some(({ delivery }) => delivery.handler !== undefined))
+          throw new Error('no disk');
         return put(...args);
       },
     });
@@ -260,15 +264,25 @@ describe('handlers of an inbox', () => {
     const bench = new InboxBench();
     const handler = (): void => undefined;
     for (const type of ['', ':', 'a:', ':b', 7, null, 'x'.repeat(129)])
-      expect(() => bench.inbox.on(type as string, handler)).toThrow(code('ERR_WBP_ON'));
+      expect(() => {
+        bench.inbox.on(type as string, handler);
+      }).toThrow(code('ERR_WBP_ON'));
     for (const given of [undefined, null, 'work', {}])
-      expect(() => bench.inbox.on('stripe', given as never)).toThrow(code('ERR_WBP_ON'));
+      expect(() => {
+        bench.inbox.on('stripe', given as never);
+      }).toThrow(code('ERR_WBP_ON'));
     for (const options of [null, 'name', { name: '' }, { name: 7 }, { nam: 'a' }, { name: 'x'.repeat(129) }])
-      expect(() => bench.inbox.on('stripe', handler, options as never)).toThrow(code('ERR_WBP_ON'));
+      expect(() => {
+        bench.inbox.on('stripe', handler, options as never);
+      }).toThrow(code('ERR_WBP_ON'));
     bench.inbox.on('stripe', handler);
-    expect(() => bench.inbox.on('stripe', handler)).toThrow('{ name }');
+    expect(() => {
+      bench.inbox.on('stripe', handler);
+    }).toThrow('{ name }');
     for (let at = 1; at < 50; at += 1) bench.inbox.on(`a${String(at)}`, handler);
-    expect(() => bench.inbox.on('a50', handler)).toThrow('at most 50');
+    expect(() => {
+      bench.inbox.on('a50', handler);
+    }).toThrow('at most 50');
     for (const on of [null, [], 'stripe', { stripe: 1 }, { '': handler }])
       expect(() => new InboxBench({ on: on as never })).toThrow(code('ERR_WBP_ON'));
   });

@@ -134,9 +134,9 @@ describe('ttlMs', () => {
   it('fails the attempt when it returns garbage or throws', async () => {
     let given: unknown = NaN;
     const bench = new InboxBench({ ttlMs: () => given as number, retry: { firstDelayMs: 1000 } });
-    for (const one of [NaN, -1, 'long', Promise.resolve(1)]) {
+    for (const [at, one] of [NaN, -1, 'long', Promise.resolve(1)].entries()) {
       given = one;
-      await bench.deliver(String(one));
+      await bench.deliver(String(at));
     }
     expect(bench.calls).toEqual([]);
     expect(bench.told('failed')).toHaveLength(4);
