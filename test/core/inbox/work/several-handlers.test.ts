@@ -70,11 +70,7 @@ describe('a delivery that matches one handler', () => {
       totals: { completed: 1, unmatched: 1 },
     });
     const quiet = createInbox({ store: memoryStore(), verify: false, on: { stripe: () => undefined } });
-    await quiet.receive({
-      headers: {},
-      hint: '',
-      read: () => Promise.resolve('whole'),
-    });
+    await quiet.receive({ headers: {}, hint: '', read: () => Promise.resolve('whole') });
     await vi.waitFor(() => {
       expect(warn.mock.calls.map((call: unknown[]) => (call[1] as { code: string }).code)).toEqual([
         'WBP_UNMATCHED',
