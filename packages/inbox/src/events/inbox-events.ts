@@ -99,7 +99,7 @@ export type InboxEvent = { readonly at: number } & (
   | (EventAttempt & { readonly type: 'overdue' })
   /** Another process took over the claim while the handler ran: the delivery may be processed twice. */
   | (EventAttempt & { readonly type: 'lost' })
-  /** A claim was given back before its start: the inbox closed or was paused, or an outage began. */
+  /** A claim was given back: the inbox closed or was paused, an outage began, or the delivery is not needed yet. */
   | (EventAttempt & { readonly type: 'released' })
   /** Progress of a redrive or replay: after each batch, and when there is no room for more at present. */
   | {
