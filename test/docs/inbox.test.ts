@@ -11,6 +11,7 @@ const inbox = page('docs/inbox.md');
 const FIELDS: Record<string, string[]> = {
   retry: ['attempts', 'firstDelayMs', 'maxDelayMs'],
   successStatus: ['known', 'unknown'],
+  batch: ['maxDeliveries', 'maxBytes', 'maxWaitMs'],
 };
 
 function flattened(name: string, fields: object): Record<string, unknown> {
@@ -49,7 +50,7 @@ describe('docs/inbox.md', () => {
   });
 
   it('states the defaults', () => {
-    const { settings } = resolveInboxOptions({
+    const { settings, fixtures } = resolveInboxOptions({
       store: memoryStore(),
       process: () => undefined,
       verify: false,
@@ -58,9 +59,10 @@ describe('docs/inbox.md', () => {
       ...settings,
       ...flattened('retry', settings.retry),
       ...flattened('successStatus', settings.successStatus),
+      ...flattened('batch', fixtures.batch),
     };
     const said = rows.filter(({ name }) => ['number', 'string'].includes(typeof flat[name]));
-    expect(said).toHaveLength(16);
+    expect(said).toHaveLength(19);
     for (const { name, default: shown } of said) {
       const value = flat[name];
       expect(`${name} ${String(shown)}`).toBe(

@@ -163,14 +163,14 @@ export function inRoles(store: InboxStore, doorOnly: ReceivingStore): void {
   is<Inbox>()(inboxForNode({ store, verify: false }).inbox);
   is<Inbox>()(inboxForExpress({ store: doorOnly, verify: false, context: (req) => req.path }).inbox);
   is<Inbox>()(createWorker({ store, process: (delivery) => delivery.id, onDead: (_, error) => error }));
-  // @ts-expect-error without workers nothing is handled
-  inboxForKoa({ store, verify: false, concurrency: 20 });
   // @ts-expect-error nothing can be claimed from a store that only receives
   inboxForHono({ store: doorOnly, verify: false, process: () => undefined });
   // @ts-expect-error workers receive nothing that could be verified
   createWorker({ store, process: () => undefined, verify: false });
   // @ts-expect-error nothing can be claimed from a store that only receives
   createWorker({ store: doorOnly, process: () => undefined });
-  // @ts-expect-error workers need a handler
-  createWorker({ store });
+  is<Inbox>()(createWorker({ store, on: { stripe: ({ handler }) => handler } }));
+  is<Inbox>()(createWorker({ store, processBatch: (deliveries) => deliveries.map(({ id }) => id) }));
+  // @ts-expect-error a batch is no delivery
+  createWorker({ store, processBatch: ({ id }) => id });
 }

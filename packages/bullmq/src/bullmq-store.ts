@@ -133,7 +133,7 @@ export class BullmqStore implements ReceivingStore {
       );
     const bytes = storedBytes(delivery);
     this.#meanBytes += (bytes - this.#meanBytes) / (this.#meanBytes === 0 ? 1 : MEMORY);
-    const { key, id, isIdGenerated, receivedAtMs } = delivery;
+    const { key, id, isIdGenerated, receivedAtMs, notBeforeMs = receivedAtMs } = delivery;
     let jobId = this.#jobIds.get(delivery);
     if (jobId === undefined) this.#jobIds.set(delivery, (jobId = newJobId(delivery)));
     // Redis sets the key of the deduplication in the script that stores the job, so neither is ever there without the
@@ -145,7 +145,13 @@ export class BullmqStore implements ReceivingStore {
     return {
       name: this.#settings.jobName,
       data: jobDataOf(delivery),
-      opts: { jobId, deduplication, timestamp: receivedAtMs },
+      // BullMQ adds the delay to the timestamp. Zero would replace a default of the queue.
+      opts: {
+        jobId,
+        deduplication,
+        timestamp: receivedAtMs,
+        ...(notBeforeMs > receivedAtMs && { delay: notBeforeMs - receivedAtMs }),
+      },
     };
   }
 

@@ -17,7 +17,7 @@ import type { Inbox, InboxCloseReport, InboxSnapshot } from './inbox.ts';
 import { LevelWatch } from './maintenance/level-watch.ts';
 import { Maintenance } from './maintenance/maintenance.ts';
 import { Retention } from './maintenance/retention.ts';
-import type { CurrentInboxOptions, InboxTunable } from './options/inbox-options.ts';
+import type { CurrentInboxOptions, DeliveryHandler, InboxTunable } from './options/inbox-options.ts';
 import {
   currentInboxOptions,
   resolveInboxOptions,
@@ -52,6 +52,7 @@ export class DurableInbox implements Inbox {
   /** Undefined for workers without a receiver. */
   readonly #receiver: InboxReceiver | undefined;
   readonly #workers: InboxWorkers;
+  readonly #hasBatches: boolean;
   readonly #redriving: Redriving;
   readonly #watch: LevelWatch;
   readonly #maintenance: Maintenance;
@@ -74,10 +75,11 @@ export class DurableInbox implements Inbox {
     this.opened = new Promise((resolve) => {
       this.#endOpening = resolve;
     });
-    const workers = (this.#workers = new InboxWorkers(state, options.process ?? doNothing, options.onDead));
+    const workers = (this.#workers = new InboxWorkers(state, options));
     const wake = (): void => {
       workers.wake();
     };
+    this.#hasBatches = options.processBatch !== undefined;
     const admission = (this.#admission = new InboxAdmission(
       state,
       options.keyGenerator !== undefined,
@@ -145,7 +147,7 @@ export class DurableInbox implements Inbox {
     });
     this.pending = pending(store, wallMs, encryption);
     this.deadLetters = deadLetters({ store, report, finished, redriving, now, encryption });
-    this.completed = completed(store, redriving, encryption);
+    this.completed = completed(store, redriving, encryption, (id) => fixtures.handlers.partIdsOf(id));
     this.#opening = new StoreOpening({
       store,
       health,
@@ -269,6 +271,17 @@ export class DurableInbox implements Inbox {
     await this.#maintenance.run();
   }
 
+  on(type: string, handler: DeliveryHandler, options?: { name?: string | undefined }): void {
+    const { role, fixtures } = this.#state;
+    if (role === 'receiver') {
+      const sentence = 'This inbox has no workers. Pass process, or on: {}, to create them.';
+      throw new BackpressureError('ERR_WBP_ROLE', sentence);
+    }
+    if (this.#hasBatches)
+      throw new BackpressureError('ERR_WBP_ON', 'An inbox with processBatch has no other handlers.');
+    fixtures.handlers.add(type, handler, options);
+  }
+
   subscribe(listener: InboxListener): () => void {
     if (typeof listener !== 'function') throw invalid('ERR_WBP_LISTENER', 'listener', 'a function', listener);
     return this.#state.report.listeners.add(listener);
@@ -383,9 +396,4 @@ function checkedPause(given: readonly [key?: string]): string | null {
   const [key] = given;
   if (typeof key !== 'string') throw invalid('ERR_WBP_PAUSE', 'key', 'a string if it is given', key);
   return key;
-}
-
-/** A receiver without workers claims nothing, so that it is never called. */
-function doNothing(): void {
-  // As above.
 }

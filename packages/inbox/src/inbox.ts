@@ -2,7 +2,7 @@ import type { IntakeState } from '@webhook-backpressure/core';
 import type { DeadLetters } from './admin/dead-letters.ts';
 import type { Completed, Pending } from './admin/lists.ts';
 import type { InboxListener, InboxTotals } from './events/inbox-events.ts';
-import type { CurrentInboxOptions, InboxTunable } from './options/inbox-options.ts';
+import type { CurrentInboxOptions, DeliveryHandler, InboxTunable } from './options/inbox-options.ts';
 import type { InboxRole } from './options/roles.ts';
 import type { InboxAnswer } from './receive/inbox-answers.ts';
 import type { InboxRequest } from './receive/inbox-request.ts';
@@ -120,6 +120,17 @@ export interface Inbox {
    * @throws BackpressureError `ERR_WBP_PAUSE` (as a rejection) when the key is not a string.
    */
   resume(key?: string): Promise<void>;
+  /**
+   * Adds a handler, as the option `on` does. Add it before anything else happens in the process: a delivery that is claimed
+   * earlier does not match it.
+   *
+   * @param type - `sender`, `sender:event.type`, `sender:*`, `*:event.type` or `*`, of at most 128 characters.
+   * @param options - `name`: identifies the handler in stored deliveries, also after a restart, so give two handlers of one
+   * type different names. 1 to 128 characters. Default: the type.
+   * @throws BackpressureError `ERR_WBP_ON` for an invalid type or handler, a name that is taken, or more than 50 handlers;
+   * `ERR_WBP_ROLE` for a receiver without workers.
+   */
+  on(type: string, handler: DeliveryHandler, options?: { name?: string | undefined }): void;
   /** Calls the listener synchronously with each event, in order. Returns a function that ends the subscription. */
   subscribe(listener: InboxListener): () => void;
   /**

@@ -4,6 +4,7 @@ export type { DeadLetter, DeadLetters, ListedDeadLetter } from './admin/dead-let
 export type { Listed, Page } from './admin/lists.ts';
 export type { ListedPendingDelivery, Pending, PendingDelivery } from './admin/lists.ts';
 export { createInbox, createWorker } from './create-inbox.ts';
+export { eventTypeOf } from './delivery/event-type.ts';
 export { inboxDelivery, type InboxDelivery, type RawDelivery } from './delivery/inbox-delivery.ts';
 export type { Json } from './delivery/json.ts';
 export type { RequestFacts, RequestParts } from './delivery/request-facts.ts';
@@ -13,6 +14,8 @@ export type { EventAttempt, InboxEvent, InboxListener } from './events/inbox-eve
 export type { InboxTotals } from './events/inbox-events.ts';
 export type { InboxWarningCode, OutboxWarningCode } from './events/process-warnings.ts';
 export type { Inbox, InboxCloseReport, InboxSnapshot } from './inbox.ts';
+export type { BatchContext, BatchHandler, BatchOptions } from './options/batch-options.ts';
+export type { DeliveryHandler } from './options/inbox-options.ts';
 export type { CurrentInboxOptions } from './options/inbox-options.ts';
 export type {
   HandshakeReply,

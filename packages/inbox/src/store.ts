@@ -5,6 +5,7 @@ export { FinishedUsage } from './capacity/finished-usage.ts';
 export { areOtherBodies, bodySum, type Summed } from './delivery/body-sum.ts';
 export { checkJson, NotJsonError } from './delivery/json.ts';
 export { storedBytes } from './delivery/stored-bytes.ts';
+export { marksIn, paramsWithMarks } from './delivery/stored-marks.ts';
 export { callObserver } from './events/call-observer.ts';
 export { ProcessWarnings, withCode } from './events/process-warnings.ts';
 export { Maintenance } from './maintenance/maintenance.ts';

@@ -43,7 +43,7 @@ export interface Page<T> {
 
 /** A stored delivery as lists show it. */
 export function listed(stored: Omit<StoredDelivery, 'rawBody'> & WithoutBody): Listed<InboxDelivery> {
-  const { id, key, sender, request, context, headers, receivedAtMs, bodyBytes, sealedBy } = stored;
+  const { id, key, sender, request, context, headers, receivedAtMs, bodyBytes, sealedBy, handler } = stored;
   const { method, url, params } = request;
   return {
     id,
@@ -56,6 +56,7 @@ export function listed(stored: Omit<StoredDelivery, 'rawBody'> & WithoutBody): L
     context,
     headers,
     receivedAt: new Date(receivedAtMs),
+    handler,
     bodyBytes,
     encryptedBy: sealedBy,
   };
@@ -84,7 +85,7 @@ export interface PendingDelivery extends InboxDelivery {
   readonly state: PendingState;
   /** Attempts that were started. */
   readonly attempts: number;
-  /** When it became or becomes due. */
+  /** When it became or becomes due: not before the time that the option `notBefore` has set. */
   readonly dueAt: Date;
 }
 
@@ -125,7 +126,7 @@ export function pending(store: InboxStore, wallMs: () => number, encryption: Enc
           ...listed(one),
           state: one.state,
           attempts: one.attempts,
-          dueAt: new Date(one.dueMs),
+          dueAt: dueAt(one),
         }),
       );
     },
@@ -133,10 +134,14 @@ export function pending(store: InboxStore, wallMs: () => number, encryption: Enc
       const key = checkedKey(options);
       const found = await find(checkedId(id), key);
       if (found === undefined) return undefined;
-      const { state, attempts, dueMs } = found;
-      return { ...inboxDelivery(await encryption.decrypt(found)), state, attempts, dueAt: new Date(dueMs) };
+      const { state, attempts } = found;
+      return { ...inboxDelivery(await encryption.decrypt(found)), state, attempts, dueAt: dueAt(found) };
     },
   };
+}
+
+function dueAt({ dueMs, notBeforeMs = 0 }: Pick<StoredPending, 'dueMs' | 'notBeforeMs'>): Date {
+  return new Date(Math.max(dueMs, notBeforeMs));
 }
 
 /** A completed delivery that is kept. */
@@ -167,13 +172,20 @@ export interface Completed {
    */
   replay(id: string, options?: RedriveOptions): Promise<number>;
   /**
-   * Forgets that an id was completed and deletes its kept delivery, so that a delivery with this id is accepted again.
+   * Forgets that an id was completed and deletes its kept delivery, so that a delivery with this id is accepted again. The
+   * same for the deliveries of handlers that replaced it.
    * Resolves to false when the id is not known as completed.
    */
   forget(id: string, options: { key: string }): Promise<boolean>;
 }
 
-export function completed(store: InboxStore, redriving: Redriving, encryption: Encryption): Completed {
+/** @param partIdsOf - the ids of deliveries that may have replaced one. */
+export function completed(
+  store: InboxStore,
+  redriving: Redriving,
+  encryption: Encryption,
+  partIdsOf: (id: string) => readonly string[],
+): Completed {
   return {
     list: async (options = {}) =>
       await fullPage(
@@ -202,7 +214,9 @@ export function completed(store: InboxStore, redriving: Redriving, encryption: E
       const key = checkedKey(options);
       // The key is required: an id alone does not identify a delivery.
       if (key === undefined) throw invalid('ERR_WBP_DEAD_LETTERS', 'key', 'a string', key);
-      return await store.forgetId({ key, id: checkedId(id) });
+      const isForgotten = await store.forgetId({ key, id: checkedId(id) });
+      for (const part of partIdsOf(id)) await store.forgetId({ key, id: part });
+      return isForgotten;
     },
   };
 }

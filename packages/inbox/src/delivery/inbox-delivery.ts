@@ -52,6 +52,8 @@ export interface InboxDelivery extends RawDelivery {
   readonly sender: string | undefined;
   /** When its first request was received. */
   readonly receivedAt: Date;
+  /** The name of the only handler that processes it; undefined unless it matched several: see the option `on`. */
+  readonly handler: string | undefined;
 }
 
 /** The fields that a delivery has before it is stored. */
@@ -81,6 +83,6 @@ export function rawDelivery({ request, context, headers, rawBody }: Contents): R
 
 /** A stored delivery as `process` gets it. Not for an encrypted one. */
 export function inboxDelivery(stored: StoredDelivery): InboxDelivery {
-  const { id, key, sender, receivedAtMs } = stored;
-  return { ...rawDelivery(stored), id, key, sender, receivedAt: new Date(receivedAtMs) };
+  const { id, key, sender, receivedAtMs, handler } = stored;
+  return { ...rawDelivery(stored), id, key, sender, receivedAt: new Date(receivedAtMs), handler };
 }

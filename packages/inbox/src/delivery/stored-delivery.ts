@@ -39,4 +39,8 @@ export interface StoredDelivery extends DeliveryRef {
    * delivery, of which a store compares `rawBody`. A store need not return it.
    */
   readonly fingerprint: Uint8Array | undefined;
+  /** The name of the only handler that processes it, if it was stored for one of several. Never encrypted. */
+  readonly handler?: string | undefined;
+  /** No attempt starts before this time, in ms since 1970. Absent: no limit. Never encrypted. A store need not observe it. */
+  readonly notBeforeMs?: number | undefined;
 }

@@ -10,6 +10,8 @@ export interface EventAttempt {
   readonly id: string;
   /** 1 for the first attempt. */
   readonly attempt: number;
+  /** The name of the handler of the option `on` or of `Inbox.on`. Absent: `process`, or not known yet. */
+  readonly handler?: string;
 }
 
 /** An event of an inbox: a plain object. `at`: milliseconds on the clock of the inbox. */
@@ -57,9 +59,15 @@ export type InboxEvent = { readonly at: number } & (
       readonly type: 'started';
       readonly waitedMs: number;
     })
+  /**
+   * A delivery was completed. `as` is absent when its handler has processed it. `split`: it matched several handlers, and
+   * was replaced by a delivery for each. `unmatched`: it matches no handler, and there is no `process`. `coalesced`: a newer
+   * one of its group was processed.
+   */
   | (EventAttempt & {
       readonly type: 'completed';
       readonly tookMs: number;
+      readonly as?: 'split' | 'unmatched' | 'coalesced';
     })
   /**
    * An attempt failed, and a retry is scheduled. `isCounted`: whether it used one of the delivery's attempts; in an
@@ -91,7 +99,7 @@ export type InboxEvent = { readonly at: number } & (
   | (EventAttempt & { readonly type: 'overdue' })
   /** Another process took over the claim while the handler ran: the delivery may be processed twice. */
   | (EventAttempt & { readonly type: 'lost' })
-  /** A claim was given back before its start: the inbox closed or was paused, or an outage began. */
+  /** A claim was given back: the inbox closed or was paused, an outage began, or the delivery is not needed yet. */
   | (EventAttempt & { readonly type: 'released' })
   /** Progress of a redrive or replay: after each batch, and when there is no room for more at present. */
   | {
@@ -166,8 +174,14 @@ export interface InboxTotals {
   readonly tooLarge: number;
   /** Attempts that were started. */
   readonly started: number;
-  /** Deliveries that were completed. */
+  /** Deliveries that were completed, including those of the next three totals. */
   readonly completed: number;
+  /** Deliveries that were replaced by one for each of several handlers. */
+  readonly split: number;
+  /** Deliveries that matched no handler, without a `process`. */
+  readonly unmatched: number;
+  /** Deliveries that were completed with a newer one of their group. */
+  readonly coalesced: number;
   /** Attempts that failed, including last and overdue ones. */
   readonly failed: number;
   /** Handlers that exceeded `maxHandlingMs`. */

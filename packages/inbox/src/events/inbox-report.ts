@@ -21,6 +21,9 @@ export class InboxReport {
     tooLarge: 0,
     started: 0,
     completed: 0,
+    split: 0,
+    unmatched: 0,
+    coalesced: 0,
     failed: 0,
     overdue: 0,
     dead: 0,
@@ -74,7 +77,12 @@ export class InboxReport {
   }
 
   #warn(event: EventBody<InboxEvent>): void {
-    if (event.type === 'dead') {
+    if (event.type === 'completed' && event.as === 'unmatched') {
+      this.#warnings.warn(
+        'WBP_UNMATCHED',
+        () => 'A delivery matched no handler and was completed without one. Pass process to handle the rest.',
+      );
+    } else if (event.type === 'dead') {
       this.#warnings.warn(
         'WBP_DELIVERY_DEAD',
         () => 'The last attempt of a delivery failed. It is in the dead-letter queue now.',

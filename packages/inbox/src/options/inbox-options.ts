@@ -4,15 +4,19 @@ import type { Signal } from '@webhook-backpressure/base';
 import type { EncryptOptions } from '../encryption/encryption.ts';
 import type { InboxDelivery, RawDelivery } from '../delivery/inbox-delivery.ts';
 import type { InboxStore } from '../store/inbox-store.ts';
+import type { BatchHandler, BatchOptions } from './batch-options.ts';
 import type { Json } from '../delivery/json.ts';
 
-/** The second argument of `process`. */
+/** The second argument of `process`, and of the handlers of `on`. */
 export interface ProcessContext {
   /** 1 for the first attempt. */
   readonly attempt: number;
   /** Aborted when the handler takes longer than `maxHandlingMs`, and when the inbox closes before it has ended. */
   readonly signal: Signal;
 }
+
+/** Processes a delivery. It is completed when the function returns or resolves, and retried when it throws or rejects. */
+export type DeliveryHandler = (delivery: InboxDelivery, context: ProcessContext) => unknown;
 
 /** The answer to a handshake that is recognized from its body. */
 export interface HandshakeReply {
@@ -116,11 +120,38 @@ export interface InboxOptions<R = unknown>
   /** Stores the deliveries. The inbox opens and closes it; no other inbox may use the same object. */
   store: InboxStore;
   /**
-   * Processes a delivery. The delivery is completed when `process` returns or resolves. When it throws or rejects, it is
+   * Processes a delivery that matches no handler of `on`. The delivery is completed when `process` returns or resolves. When it throws or rejects, it is
    * retried after the delay of `retry`, or after that of a thrown `RetryAfter`; a thrown `Unrecoverable` moves the
    * delivery to the dead-letter queue. May be called more than once for a delivery, even for one it has finished.
    */
-  process: (delivery: InboxDelivery, context: ProcessContext) => unknown;
+  process?: DeliveryHandler | undefined;
+  /**
+   * Processes deliveries of one key together, instead of `process`: for one insert, or one call of an API, for many. All are
+   * completed when it returns or resolves to nothing, and all fail when it throws or rejects. If it returns an array, with
+   * one result for each delivery in their order, an `Error` (also a `RetryAfter` or `Unrecoverable`), a promise that
+   * rejects or a rejected result of `Promise.allSettled` fails that delivery, and anything else completes it; an array of
+   * another length fails all. Each delivery has its own attempts, retries and dead letter. `concurrency` counts batches.
+   * Not with `process`, `on` or `ordered`.
+   */
+  processBatch?: BatchHandler | undefined;
+  /** How deliveries are collected for `processBatch`. Default: up to 100 that are stored, and 1 MB. */
+  batch?: BatchOptions | undefined;
+  /**
+   * Returns the group of a delivery within its key, or null for none. Of the due deliveries of a group, the newest by its
+   * receipt is processed, and the older ones are completed with it, with `as: 'coalesced'` in their events. If it fails,
+   * they wait for its retry; if it becomes a dead letter, the next newest is processed. It is the newest of those that are
+   * looked at: of the first 100 that are due in the key, or of a batch. A delivery that was older and failed before may be
+   * processed after a newer one. Synchronous. Not with `ordered`.
+   */
+  coalesce?: ((delivery: InboxDelivery) => string | null | undefined) | undefined;
+  /**
+   * Handlers by type: `sender`, `sender:event.type`, `sender:*`, `*:event.type` or `*`, where the sender is that of the
+   * delivery and the event type that of `eventTypeOf`. A delivery that matches one handler is passed to it instead of
+   * `process`. If it matches several, a delivery for each of them replaces it, with the handler's name at the end of its id:
+   * it has its own attempts, retries and dead letter. Without `process`, a delivery that matches none is completed, with
+   * `as: 'unmatched'` in its event. `{}`: handlers are added by `Inbox.on`. Default: none.
+   */
+  on?: Readonly<Record<string, DeliveryHandler>> | undefined;
   /**
    * Verifies a delivery before it is stored. `false` instead of a function: deliveries are not verified. A delivery is
    * answered with 401 when `verify` throws or rejects, or returns (or resolves to) a falsy value, an empty array, an
@@ -181,6 +212,20 @@ export interface InboxOptions<R = unknown>
    * in all processes on one store, because the last one to start decides. Default false.
    */
   ordered?: boolean | undefined;
+  /**
+   * Returns the earliest time of the first attempt, as ms since 1970 or a `Date`, at most a year ahead. Until then the
+   * delivery is stored and acknowledged, but not due. Synchronous, called after `verify`, before the delivery is stored.
+   * In an ordered key, deliveries behind it wait as well. Default, and when it returns undefined or an earlier time:
+   * immediately.
+   */
+  notBefore?: ((delivery: InboxDelivery) => number | Date | undefined) | undefined;
+  /**
+   * The time to live in milliseconds, from 1 to 31,536,000,000, or a synchronous function that returns it for a delivery,
+   * where `Infinity` means no limit. A delivery whose first attempt has not started within it, since its receipt or the
+   * time of `notBefore`, is not processed: it becomes a dead letter, with an error that begins with `Expired`. By the wall
+   * clock. Does not limit retries. A redriven delivery is as old as before, so it expires again. Default: no limit.
+   */
+  ttlMs?: number | ((delivery: InboxDelivery) => number) | undefined;
   /** Sender profiles that are checked before the built-in ones, such as `known.mailgun`. Default none. */
   senders?: readonly SenderProfile[] | undefined;
   /** Reports refusals without applying them: accepts every delivery that the store can hold. Default false. */

@@ -26,6 +26,8 @@ import {
 } from '@webhook-backpressure/base';
 import { Encryption, encryptSettings, type EncryptOptions } from '../encryption/encryption.ts';
 import { verifiers } from '../verifiers/verifiers.ts';
+import { batchSettings, type BatchSettings } from './batch-options.ts';
+import { EventHandlers } from './event-handlers.ts';
 import type { CurrentInboxOptions, InboxOptions, InboxTunable } from './inbox-options.ts';
 import {
   checkRole,
@@ -91,6 +93,7 @@ type Fixed = Omit<InboxOptions<never>, keyof InboxTunable>;
 interface Kept extends Fixtures {
   readonly wallClock: () => number;
   readonly ordered: boolean;
+  readonly batch: BatchSettings;
   readonly redact: Redacts;
   readonly encrypt: Encryption;
 }
@@ -102,6 +105,8 @@ export interface InboxFixtures extends Omit<Kept, 'ordered' | 'redact' | 'encryp
   readonly isOrdered: boolean | undefined;
   readonly redacts: Redacts;
   readonly encryption: Encryption;
+  /** Added to while the inbox runs. */
+  readonly handlers: EventHandlers;
 }
 
 /** The options of any role. */
@@ -151,12 +156,18 @@ const FIXED: { readonly [K in keyof Fixed]-?: Row<K extends keyof Kept ? Kept[K]
   // What these three may be depends on the role.
   store: {},
   process: {},
+  on: {},
+  processBatch: {},
+  batch: { default: batchSettings(), read: batchSettings },
+  coalesce: CALLBACK,
   verify: {},
   context: CALLBACK,
   id: CALLBACK,
   keyGenerator: CALLBACK,
   handshake: CALLBACK,
+  notBefore: CALLBACK,
   onDead: CALLBACK,
+  ttlMs: { default: undefined, check: checkTtl },
   // Checked where requests are recognized.
   senders: {},
   // A test of an application may replace `Date.now` after this module has been loaded.
@@ -178,8 +189,8 @@ export function resolveInboxOptions(
   fixtures: InboxFixtures;
 } {
   checkObject(options, 'options');
-  const { store, process, verify } = options;
-  checkStoreAndProcess(store, process, role);
+  const { verify } = options;
+  checkStoreAndProcess(options, role);
   checkRole(options, role);
   if (role !== 'worker' && verify !== false && typeof (verify as unknown) !== 'function') {
     throw invalid('ERR_WBP_VERIFY', 'verify', 'a function, or false to accept unverified deliveries', verify);
@@ -194,7 +205,9 @@ export function resolveInboxOptions(
   const settings = checkMarks(resolve<InboxSettings & Kept>({ ...TUNABLE, ...FIXED }, options));
   const { ordered, redact: redacts, encrypt: encryption } = settings;
   const isOrdered = role === 'receiver' ? undefined : ordered;
-  return { settings, fixtures: { ...settings, role, isOrdered, redacts, encryption } };
+  checkShapes(options);
+  const handlers = new EventHandlers(options.on);
+  return { settings, fixtures: { ...settings, role, isOrdered, redacts, encryption, handlers } };
 }
 
 /**
@@ -214,6 +227,21 @@ export function updateInboxSettings(
 
 export function currentInboxOptions(settings: InboxSettings): CurrentInboxOptions {
   return current<CurrentInboxOptions>(TUNABLE, settings);
+}
+
+/** A batch of an ordered key would have one delivery, and a group as well. */
+function checkShapes({ processBatch, batch, coalesce, ordered }: AnyInboxOptions): void {
+  if (batch !== undefined && processBatch === undefined)
+    throw new BackpressureError('ERR_WBP_BATCH', 'batch belongs to processBatch, which is missing.');
+  if (ordered !== true || (processBatch ?? coalesce) === undefined) return;
+  const name = processBatch === undefined ? 'coalesce' : 'processBatch';
+  throw new BackpressureError('ERR_WBP_ORDERED', `${name} cannot be combined with ordered.`);
+}
+
+function checkTtl(given: unknown, name: string): void {
+  if (typeof given === 'function') return;
+  if (typeof given === 'number' && given >= 1 && given <= YEAR_MS) return;
+  throw invalid('ERR_WBP_TTL', name, 'milliseconds from 1 to 31,536,000,000, or a function', given);
 }
 
 function checkSuccess(given: unknown, name: string): void {

@@ -1,4 +1,4 @@
-import { BackpressureError, invalid, isRecord } from '@webhook-backpressure/base';
+import { BackpressureError, checkFunction, invalid, isRecord } from '@webhook-backpressure/base';
 import type { InboxStore } from '../store/inbox-store.ts';
 import { isUnshared } from '../store/memory/memory-store.ts';
 import type { ReceivingStore } from '../store/receiving-store.ts';
@@ -44,6 +44,7 @@ export type ReceivingOption =
       | 'id'
       | 'keyGenerator'
       | 'handshake'
+      | 'notBefore'
       | 'senders'
       | 'dryRun'
       | 'pressure'
@@ -54,7 +55,12 @@ export type ReceivingOption =
 export type WorkingOption =
   | (
       | 'process'
+      | 'on'
+      | 'processBatch'
+      | 'batch'
+      | 'coalesce'
       | 'onDead'
+      | 'ttlMs'
       | 'ordered'
       | 'concurrency'
       | 'maxStartsPerSecond'
@@ -95,6 +101,7 @@ const RECEIVING: Record<ReceivingOption, true> = {
   id: true,
   keyGenerator: true,
   handshake: true,
+  notBefore: true,
   senders: true,
   dryRun: true,
   pressure: true,
@@ -108,7 +115,12 @@ const RECEIVING: Record<ReceivingOption, true> = {
 };
 const WORKING: Record<WorkingOption, true> = {
   process: true,
+  on: true,
+  processBatch: true,
+  batch: true,
+  coalesce: true,
   onDead: true,
+  ttlMs: true,
   ordered: true,
   concurrency: true,
   maxStartsPerSecond: true,
@@ -141,12 +153,16 @@ export function checkRole(options: object, role: InboxRole): void {
   }
 }
 
+/** The options that decide the role, of any type. */
+type Handling = Readonly<Partial<Record<'store' | 'process' | 'processBatch' | 'on', unknown>>>;
+
 /**
  * Checks that there is a store, and workers exactly where the role has them.
  *
  * @throws BackpressureError `ERR_WBP_STORE`, `ERR_WBP_ROLE` or `ERR_WBP_PROCESS`
  */
-export function checkStoreAndProcess(store: unknown, process: unknown, role: InboxRole): void {
+export function checkStoreAndProcess(options: Handling, role: InboxRole): void {
+  const { store, process, processBatch, on } = options;
   if (!has(store, RECEIVING_CALLS))
     throw invalid('ERR_WBP_STORE', 'store', 'a store, such as memoryStore() or sqliteStore({ path })', store);
   if (role === 'receiver') {
@@ -157,6 +173,12 @@ export function checkStoreAndProcess(store: unknown, process: unknown, role: Inb
       'The store only receives deliveries: workers cannot claim any from it. Remove process and the options of workers, or use another store.',
     );
   }
+  if (processBatch !== undefined) {
+    checkFunction('ERR_WBP_PROCESS', 'processBatch', processBatch);
+    if (process === undefined && on === undefined) return;
+    throw new BackpressureError('ERR_WBP_PROCESS', 'processBatch cannot be combined with process or on.');
+  }
+  if (process === undefined && on !== undefined) return;
   if (typeof process !== 'function') throw invalid('ERR_WBP_PROCESS', 'process', 'a function', process);
 }
 

@@ -2,8 +2,9 @@ import { BackpressureError, invalidResult, isThenable } from '@webhook-backpress
 import { randomUuid, subtle, toHex, utf8 } from '../encryption/web-crypto.ts';
 import { DEFAULT_KEY } from '@webhook-backpressure/core/extend';
 import type { Delivery } from '@webhook-backpressure/core';
-import type { RawDelivery } from '../delivery/inbox-delivery.ts';
+import { inboxDelivery, type RawDelivery } from '../delivery/inbox-delivery.ts';
 import { frozenJson, NotJsonError, type Json } from '../delivery/json.ts';
+import type { StoredDelivery } from '../delivery/stored-delivery.ts';
 import type { InboxOptions } from '../options/inbox-options.ts';
 import type { Verifier } from '../verifiers/verifier.ts';
 
@@ -12,6 +13,9 @@ const MAX_CHARACTERS = 256;
 const RESERVED_ID = 'all';
 /** The context is stored with every delivery and counts against `maxBytes`. */
 const MAX_CONTEXT_CHARACTERS = 16 * 1024;
+
+/** The latest time of an earliest start. */
+const MAX_AHEAD_MS = 31_536_000_000;
 
 /** The names of a delivery in the store. */
 export interface Names {
@@ -66,6 +70,24 @@ export function contextOf(options: Pick<InboxOptions<never>, 'context'>, source:
     'ERR_WBP_CONTEXT',
     `context() must return at most ${String(MAX_CONTEXT_CHARACTERS)} characters of JSON, but returned ${String(size)}.`,
   );
+}
+
+/**
+ * The time that the option `notBefore` returns for a delivery, in ms since 1970; undefined for none.
+ *
+ * @throws BackpressureError `ERR_WBP_CALLBACK` when it is no time, or more than a year ahead.
+ */
+export function notBeforeMsOf(
+  { notBefore }: Pick<InboxOptions<never>, 'notBefore'>,
+  delivery: StoredDelivery,
+): number | undefined {
+  const given: unknown = notBefore?.(inboxDelivery(delivery));
+  if (given === undefined || given === null) return undefined;
+  const atMs = given instanceof Date ? given.getTime() : given;
+  const { receivedAtMs } = delivery;
+  if (typeof atMs !== 'number' || !(atMs <= receivedAtMs + MAX_AHEAD_MS))
+    throw invalidResult('ERR_WBP_CALLBACK', 'notBefore', 'a time at most a year ahead, or undefined', given);
+  return atMs > receivedAtMs ? atMs : undefined;
 }
 
 function checked(given: unknown): Json {

@@ -12,12 +12,13 @@ import type { IncomingAmount } from '../capacity/fill-level.ts';
 import type { InboxState } from '../capacity/inbox-state.ts';
 import { rawDelivery, type Contents, type RawDelivery } from '../delivery/inbox-delivery.ts';
 import { headersOf, requestFacts } from '../delivery/request-facts.ts';
+import type { StoredDelivery } from '../delivery/stored-delivery.ts';
 import { storedBytes } from '../delivery/stored-bytes.ts';
 import { withoutRedacted } from '../options/inbox-settings.ts';
 import type { ReceivingOptions } from '../options/roles.ts';
 import { GroupCommit } from '../store-calls/group-commit.ts';
 import type { Put, PutResult } from '../store/receiving-store.ts';
-import { contextOf, namesOf, verifierOf } from './delivery-fields.ts';
+import { contextOf, namesOf, notBeforeMsOf, verifierOf } from './delivery-fields.ts';
 import { answerHandshake, Handshakes } from './handshakes.ts';
 import type { InboxAdmission } from './inbox-admission.ts';
 import { acknowledged, handshakeAnswer, tooLarge, UNVERIFIED, type InboxAnswer } from './inbox-answers.ts';
@@ -172,7 +173,7 @@ export class InboxReceiver {
     delivery.id = isIdGenerated ? undefined : id;
     delivery.key = key;
     const sender = delivery.profile?.name;
-    const stored = await encryption.encrypt({
+    const plain: StoredDelivery = {
       id,
       key,
       isIdGenerated,
@@ -184,7 +185,9 @@ export class InboxReceiver {
       receivedAtMs: wall.rawMs(),
       sealedBy: undefined,
       fingerprint: undefined,
-    });
+    };
+    const notBeforeMs = notBeforeMsOf(this.#options, plain);
+    const stored = await encryption.encrypt({ ...plain, ...(notBeforeMs !== undefined && { notBeforeMs }) });
     if (incoming.isOver()) return null;
 
     const refusal = this.#admission.refusalOf(delivery, key, true);

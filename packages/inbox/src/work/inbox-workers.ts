@@ -1,19 +1,25 @@
 import { inBackground } from '@webhook-backpressure/base';
 import type { InboxState } from '../capacity/inbox-state.ts';
-import { inboxDelivery } from '../delivery/inbox-delivery.ts';
 import { storedBytes } from '../delivery/stored-bytes.ts';
 import type { InboxOptions } from '../options/inbox-options.ts';
 import { workersPerKey } from '@webhook-backpressure/core/extend';
 import type { ClaimedDelivery } from '../store/inbox-store.ts';
 import type { Task } from '../time/scheduler.ts';
+import { BatchCalls } from './batch-calls.ts';
 import { CrashSuspects } from './crash-suspects.ts';
+import { HandlerCalls, isOver } from './handler-calls.ts';
+import { HandlerRun } from './handler-run.ts';
 import { LEASE_MS, LeaseRenewal } from './lease-renewal.ts';
+import { LookAhead } from './look-ahead.ts';
 import { Outages } from './outages.ts';
 import { RunSettler } from './run-settler.ts';
-import { HandlerRun, RunningHandlers } from './running-handlers.ts';
+import { RunningHandlers } from './running-handlers.ts';
+import { StartRules } from './start-rules.ts';
 
 /** The delay of the next try when a due delivery cannot be claimed because another process blocks it. */
 const RECHECK_MS = 1000;
+
+type Processing = Pick<InboxOptions<never>, 'process' | 'processBatch' | 'coalesce' | 'onDead' | 'ttlMs'>;
 
 /**
  * Processes deliveries: claims them as workers become free, runs their handlers, and settles each in the store before its
@@ -24,29 +30,51 @@ export class InboxWorkers {
   readonly handlers: RunningHandlers;
   readonly outages: Outages;
   readonly #inbox: InboxState;
-  readonly #process: InboxOptions['process'];
+  readonly #rules: StartRules;
   readonly #settler: RunSettler;
   readonly #renewals: LeaseRenewal<HandlerRun>;
+  /** Undefined unless deliveries share workers. */
+  readonly #ahead: LookAhead | undefined;
   readonly #suspects = new CrashSuspects();
   readonly #nextClaim: Task;
   #claiming: Promise<void> | undefined;
   #isClaimWanted = false;
+  /** How many workers are used, or will be. */
+  #taken = 0;
   #onIdle: (() => void) | undefined;
 
-  /** @param process - never called of a receiver without workers, which claims nothing. */
-  constructor(inbox: InboxState, process: InboxOptions['process'], onDead: InboxOptions['onDead']) {
+  constructor(inbox: InboxState, options: Processing) {
+    const { process, processBatch, coalesce, onDead, ttlMs } = options;
     const { store, health, scheduler, now, wall } = inbox;
     this.#inbox = inbox;
-    this.#process = process;
+    this.#rules = new StartRules(inbox, ttlMs);
     const begin = (run: HandlerRun): void => {
-      inBackground(this.#handle(run));
+      inBackground(batches === undefined ? calls.handle(run) : batches.handle(run));
     };
     this.handlers = new RunningHandlers(inbox, begin, this.#overdue);
     inbox.ownRate = this.handlers;
     this.outages = new Outages(inbox, (key) => {
       this.giveBackWaiting(key);
     });
-    this.#settler = new RunSettler(inbox, this.handlers, this.outages, onDead, this.#end);
+    const wake = (): void => {
+      this.wake();
+    };
+    const settler = (this.#settler = new RunSettler(inbox, this.handlers, this.outages, onDead, this.#end));
+    const calls = new HandlerCalls(inbox, process, this.#rules, settler);
+    const batches = processBatch && new BatchCalls(inbox, calls, settler, processBatch, coalesce);
+    if (processBatch !== undefined || coalesce !== undefined) {
+      this.#ahead = new LookAhead({
+        inbox,
+        settler,
+        outages: this.outages,
+        handlers: this.handlers,
+        hasBatches: processBatch !== undefined,
+        coalesce,
+        take: (claimed) => this.#begin(claimed, true),
+        free: this.#free,
+        wake,
+      });
+    }
     this.#renewals = new LeaseRenewal({
       store,
       health,
@@ -56,9 +84,7 @@ export class InboxWorkers {
       runs: this.runs,
       lost: this.#lose,
     });
-    this.#nextClaim = scheduler.task(() => {
-      this.wake();
-    });
+    this.#nextClaim = scheduler.task(wake);
   }
 
   /** How many handlers run. */
@@ -96,7 +122,7 @@ export class InboxWorkers {
   giveBackWaiting(key: string | null): void {
     for (const run of [...this.runs]) {
       const isMeant = key === null || run.claimed.key === key;
-      if (isMeant && run.state === 'waiting') inBackground(this.#settler.giveBack(run));
+      if (isMeant && run.state === 'waiting') this.#settler.giveBackSoon(run);
     }
   }
 
@@ -104,7 +130,7 @@ export class InboxWorkers {
   async abandon(): Promise<void> {
     this.handlers.stop();
     const running = [...this.runs].filter(({ state }) => state === 'running');
-    for (const run of running) run.abort('The inbox closes.');
+    for (const run of running) run.holder.abort('The inbox closes.');
     await Promise.all(running.map((run) => this.#settler.giveBack(run)));
     // Do not wait for a store that is failing.
     if (!this.#inbox.health.isResting) await this.idle();
@@ -133,6 +159,7 @@ export class InboxWorkers {
   async #claimAll(): Promise<void> {
     const { store, health, wall, now } = this.#inbox;
     for (let isIdle = false; ;) {
+      await this.#ahead?.look();
       const { allowance, count, maxStranded, except } = this.#limits(isIdle);
       if (count <= 0) {
         if (this.#isOpen && allowance.againAtMs < Infinity) this.#nextClaim.set(allowance.againAtMs);
@@ -140,11 +167,15 @@ export class InboxWorkers {
       }
       const nowMs = wall.trustedMs();
       const claimed = await store.claim(count, { leaseMs: LEASE_MS, nowMs, maxStranded, except });
+      const runs: HandlerRun[] = [];
       let stranded = 0;
       for (const one of claimed) {
         if (one.strandings > 0) stranded += 1;
-        this.#begin(one);
+        const run = this.#begin(one);
+        if (run !== undefined) runs.push(run);
       }
+      if (this.#ahead === undefined) for (const run of runs) this.handlers.add(run);
+      else await this.#ahead.begin(runs);
       this.#suspects.claimed(maxStranded, stranded);
       if (claimed.length === count) {
         health.worked();
@@ -171,8 +202,8 @@ export class InboxWorkers {
   #limits(isIdle: boolean) {
     const { settings } = this.#inbox;
     const workers = this.handlers.concurrency;
-    const allowance = this.outages.allow(this.runs.size, workers, isIdle);
-    const except = new Set(allowance.except);
+    const allowance = this.outages.allow(this.#taken, workers, isIdle);
+    const except = new Set([...allowance.except, ...(this.#ahead?.keys ?? [])]);
     let { perKey } = allowance;
     const most = workersPerKey(settings, workers);
     if (most < Infinity) {
@@ -183,91 +214,81 @@ export class InboxWorkers {
         else perKey = Math.min(perKey, most - count);
       }
     }
-    const free = this.#isOpen ? workers - this.runs.size : 0;
+    const free = this.#isOpen ? workers - this.#taken : 0;
     const count = Math.min(free, allowance.count, perKey);
     const maxStranded = Math.min(count, this.#suspects.room(settings.retry.attempts));
     return { allowance, count, maxStranded, except };
   }
 
-  #begin(claimed: ClaimedDelivery): void {
-    const { now, settings } = this.#inbox;
+  /**
+   * Takes on a claimed delivery. Returns its run if it may start.
+   *
+   * @param isAhead - it was claimed by looking ahead, and uses the worker of another run.
+   */
+  #begin(claimed: ClaimedDelivery, isAhead = false): HandlerRun | undefined {
+    const { now } = this.#inbox;
     const run = new HandlerRun(claimed, storedBytes(claimed));
     this.runs.add(run);
-    if (run.isSuspect) this.#suspects.began();
+    run.isPassive = isAhead;
     if (this.runs.size === 1) {
       this.#renewals.begin();
       this.handlers.resume(now());
     }
-    this.outages.claimed(claimed.key);
-    if (!this.#isOpen) {
-      inBackground(this.#settler.giveBack(run));
-    } else if (run.countedAttempts > settings.retry.attempts) {
-      const error = `The process ended during the last of ${String(run.countedAttempts - 1)} attempts, or retry.attempts was lowered since.`;
-      inBackground(this.#settler.failLast(run, error));
-    } else {
-      run.startedAtMs = now();
-      run.isProbe = this.outages.began(claimed.key);
-      this.handlers.add(run);
+    if (!isAhead) {
+      this.#taken += 1;
+      if (run.isSuspect) this.#suspects.began();
+      this.outages.claimed(claimed.key);
     }
-  }
-
-  async #handle(run: HandlerRun): Promise<void> {
-    const { report, fixtures, encryption } = this.#inbox;
-    const { key, sender, id, attempt, receivedAtMs } = run.claimed;
-    run.state = 'running';
-    report.totals.started += 1;
-    const waitedMs = Math.max(0, fixtures.wallClock() - receivedAtMs);
-    report.emit({ type: 'started', key, sender, id, attempt, waitedMs });
-    let failure: { readonly error: unknown } | undefined;
-    let isMade = false;
-    try {
-      const opening = encryption.decrypt(run.claimed);
-      const opened = opening instanceof Promise ? await opening : opening;
-      if (isOver(run)) return;
-      isMade = true;
-      await this.#process(inboxDelivery(opened), {
-        attempt,
-        get signal() {
-          return run.signal;
-        },
-      });
-    } catch (error) {
-      failure = { error };
-      report.processFailed(error);
-    }
-    // Meanwhile the run may have become overdue, or its claim may have been lost or given back.
-    if (isOver(run)) return;
-    if (failure === undefined) await this.#settler.complete(run);
+    const heldUntilMs = this.#rules.heldUntilMs(claimed);
+    const lastError = this.#rules.lastErrorOf(run);
+    if (!this.#isOpen || (isAhead && run.isSuspect)) this.#settler.giveBackSoon(run);
+    else if (lastError !== undefined) inBackground(this.#settler.failLast(run, lastError));
+    else if (heldUntilMs !== undefined) this.#settler.giveBackSoon(run, heldUntilMs);
     else {
-      const lacksKey = !encryption.hasKeyOf(run.claimed);
-      // A delivery that cannot be decrypted is no evidence of an outage.
-      await this.#settler.fail(run, failure.error, { isOfDelivery: !isMade, lacksKey });
+      run.startedAtMs = now();
+      run.isProbe = !isAhead && this.outages.began(claimed.key);
+      return run;
     }
+    return undefined;
   }
 
   readonly #end = (run: HandlerRun, isSuccess: boolean): void => {
     if (!this.runs.delete(run)) return;
     run.state = 'over';
-    if (run.isSuspect) this.#suspects.ended(run.isMade);
-    this.outages.ended(run.claimed.key, run.isProbe, run.startedAtMs);
-    this.handlers.end(run, isSuccess);
+    const { holder } = run;
+    if (run.isSuspect && !run.isPassive) this.#suspects.ended(run.isMade);
+    if (!run.isPassive) holder.users -= 1;
+    if (holder.users === 0 && !run.isPassive) {
+      this.#free(holder);
+      this.handlers.end(holder, isSuccess);
+      this.wake();
+    }
     if (this.runs.size === 0) this.#renewals.end();
-    this.wake();
     this.#checkIdle();
   };
 
+  /** The worker of a run is free. */
+  readonly #free = (run: HandlerRun): void => {
+    this.#taken -= 1;
+    run.isPassive = true;
+    this.outages.ended(run.claimed.key, run.isProbe, run.startedAtMs);
+  };
+
   readonly #lose = (run: HandlerRun): void => {
-    run.abort('Another process has taken the delivery over.');
+    // The handler of a batch goes on for the others.
+    if (run.holder.users === 1) run.holder.abort('Another process has taken the delivery over.');
     this.#settler.lose(run);
   };
 
   readonly #overdue = (run: HandlerRun): void => {
     const { report, settings } = this.#inbox;
-    const { key, sender, id, attempt } = run.claimed;
     const why = `The handler took longer than ${String(settings.maxHandlingMs)} ms.`;
-    report.totals.overdue += 1;
-    report.emit({ type: 'overdue', key, sender, id, attempt });
-    inBackground(this.#settler.fail(run, why, { isOverdue: true }));
+    for (const one of run.members) {
+      if (isOver(one)) continue;
+      report.totals.overdue += 1;
+      report.emit({ type: 'overdue', ...one.facts });
+      inBackground(this.#settler.fail(one, why, { isOverdue: true }));
+    }
     run.abort(why);
   };
 
@@ -276,9 +297,4 @@ export class InboxWorkers {
     this.#onIdle?.();
     this.#onIdle = undefined;
   }
-}
-
-/** Whether the run ended while its handler ran. */
-function isOver({ state }: HandlerRun): boolean {
-  return state !== 'running';
 }

@@ -5,20 +5,22 @@ import { callObserver } from '../events/call-observer.ts';
 import type { InboxOptions } from '../options/inbox-options.ts';
 import { GroupCommit } from '../store-calls/group-commit.ts';
 import type { ClaimedDelivery, Settlement } from '../store/inbox-store.ts';
+import type { CompletedAs } from './delivery-router.ts';
 import type { Outages } from './outages.ts';
 import { missingKeyDelayMs, retryDelayMs, retryInstructionOf } from './retries.ts';
-import type { HandlerRun, RunningHandlers } from './running-handlers.ts';
+import type { HandlerRun } from './handler-run.ts';
+import type { RunningHandlers } from './running-handlers.ts';
 
 /** The shortest delay before the last attempt is repeated because the dead-letter queue is full. */
 const MIN_REPEAT_MS = 1000;
 
 /** Facts about a failure beside the thrown error. */
-interface FailureFacts {
+export interface FailureFacts {
   /** Whether the handler took longer than `maxHandlingMs`. */
   readonly isOverdue?: boolean;
   /** Whether the handler was not called, because the delivery could not be decrypted. */
   readonly isOfDelivery?: boolean;
-  /** Whether this process does not have its encryption key. Another one may, and this one after its next deployment. */
+  /** Whether this process does not have its encryption key, or its handler. Another one may, and this one after its next deployment. */
   readonly lacksKey?: boolean;
 }
 
@@ -62,20 +64,28 @@ export class RunSettler {
     return this.#settlements.isBusy;
   }
 
-  async complete(run: HandlerRun): Promise<void> {
+  /** @param as - absent when the handler has processed the delivery. */
+  async complete(run: HandlerRun, as?: CompletedAs): Promise<void> {
     const { report, level, finished, now } = this.#inbox;
-    const { key, sender, id, attempt } = run.claimed;
-    const tookMs = now() - run.startedAtMs;
+    const { key } = run.claimed;
+    const tookMs = as === 'coalesced' ? 0 : now() - run.startedAtMs;
     run.isMade = true;
+    for (const follower of live(run.followers)) inBackground(this.complete(follower, 'coalesced'));
     this.#outages.succeeded(key);
-    const keep = finished.canKeep(run.bytes);
+    // Those that replace a split one are kept; replaying it would find them known.
+    const keep = as !== 'split' && finished.canKeep(run.bytes);
     if (!(await this.#settle(run, { ...run.ref, as: 'completed', keep }))) return;
     this.#handlers.note(true, now());
     level.remove({ key, bytes: run.bytes });
     report.totals.completed += 1;
-    report.emit({ type: 'completed', key, sender, id, attempt, tookMs });
+    if (as !== undefined) report.totals[as] += 1;
+    report.emit({ type: 'completed', ...run.facts, tookMs, ...(as !== undefined && { as }) });
     this.#ended(run, true);
     this.#inbox.judge();
+  }
+
+  giveBackSoon(run: HandlerRun, retryAtMs?: number): void {
+    inBackground(this.giveBack(run, retryAtMs));
   }
 
   /** Ends a run whose handler has thrown. */
@@ -93,19 +103,19 @@ export class RunSettler {
     await this.#fail(run, error, 0, this.#last(run));
   }
 
-  async giveBack(run: HandlerRun): Promise<void> {
-    const { key, sender, id, attempt } = run.claimed;
-    if (!(await this.#settle(run, { ...run.ref, as: 'released' }))) return;
-    this.#inbox.report.emit({ type: 'released', key, sender, id, attempt });
+  /** @param retryAtMs - when it is due again, in ms since 1970. Absent: immediately. */
+  async giveBack(run: HandlerRun, retryAtMs?: number): Promise<void> {
+    if (!(await this.#settle(run, { ...run.ref, as: 'released', retryAtMs }))) return;
+    this.#inbox.report.emit({ type: 'released', ...run.facts });
     this.#ended(run, false);
   }
 
   /** Ends a run whose delivery another process has taken over. */
   lose(run: HandlerRun): void {
     const { report } = this.#inbox;
-    const { key, sender, id, attempt } = run.claimed;
     report.totals.lost += 1;
-    report.emit({ type: 'lost', key, sender, id, attempt });
+    report.emit({ type: 'lost', ...run.facts });
+    for (const follower of live(run.followers)) this.giveBackSoon(follower);
     this.#ended(run, false);
   }
 
@@ -126,7 +136,7 @@ export class RunSettler {
       if (isUnrecoverable) return this.#last(run);
     } else {
       const error = errorMessageOf(thrown);
-      uncountedMs = this.#outages.failed({ delivery: run.ref, countedAttempts, isOverdue, error });
+      uncountedMs = this.#outages.failed({ delivery: run.holder.ref, countedAttempts, isOverdue, error });
     }
     const nowMs = wall.trustedMs();
     if (lacksKey) uncountedMs ??= missingKeyDelayMs(nowMs - claimed.receivedAtMs, retry, random);
@@ -150,9 +160,12 @@ export class RunSettler {
 
   async #fail(run: HandlerRun, error: string, tookMs: number, failure: Failure): Promise<void> {
     const { report, level, now } = this.#inbox;
-    const { key, sender, id, attempt } = run.claimed;
-    const attempted = { key, sender, id, attempt, tookMs, error };
+    const { key } = run.claimed;
+    const attempted = { ...run.facts, tookMs, error };
     const isDead = failure.as === 'dead';
+    // Older ones wait for the retry, so that the newest runs again. They have used no attempt.
+    const retryAtMs = failure.as === 'dead' ? undefined : failure.retryAtMs;
+    for (const follower of live(run.followers)) this.giveBackSoon(follower, retryAtMs);
     if (!(await this.#settle(run, settlementOf(run, error, failure)))) return;
     this.#handlers.note(isDead, now());
     report.totals.failed += 1;
@@ -209,6 +222,11 @@ export class RunSettler {
       }
     }
   }
+}
+
+/** The followers that still wait for the result of the newest. */
+function live(followers: readonly HandlerRun[]): readonly HandlerRun[] {
+  return followers.filter(({ state }) => state === 'waiting' || state === 'running');
 }
 
 function settlementOf(run: HandlerRun, error: string, failure: Failure): Settlement {

@@ -1,15 +1,8 @@
-import {
-  abortController,
-  Timer,
-  Deadlines,
-  NO_DEADLINE,
-  type Signal,
-  type Timed,
-} from '@webhook-backpressure/base';
+import { Deadlines, Timer } from '@webhook-backpressure/base';
 import { DrainRate, Limits, Pacer } from '@webhook-backpressure/core/extend';
 import type { DrainReading } from '../capacity/drain-rate.ts';
 import type { InboxState } from '../capacity/inbox-state.ts';
-import type { ClaimedDelivery, ClaimRef } from '../store/inbox-store.ts';
+import type { HandlerRun } from './handler-run.ts';
 
 /** The share of finished attempts is averaged over about this many. */
 const MEMORY = 100;
@@ -19,62 +12,6 @@ const MIN_SHARE = 0.05;
 const LONG_GAP_MS = 1000;
 /** While a result is being stored, its deadline only keeps the timer going, which notices a stall. */
 const SETTLING_MS = 60_000;
-
-/**
- * - `waiting`: claimed, waits for a worker
- * - `running`: the handler runs
- * - `settling`: the result is being stored
- * - `over`: the run has ended; the result of a handler that still runs is ignored
- */
-export type HandlerRunState = 'waiting' | 'running' | 'settling' | 'over';
-
-/** One run of the handler for a claimed delivery, from the claim to its end. */
-export class HandlerRun implements Timed<HandlerRun> {
-  readonly claimed: ClaimedDelivery;
-  readonly bytes: number;
-  readonly ref: ClaimRef;
-  /** Whether the delivery was in flight when a process died. */
-  readonly isSuspect: boolean;
-  /** Attempts that count. The first stranding does not: another delivery may have killed the process. */
-  readonly countedAttempts: number;
-  state: HandlerRunState = 'waiting';
-  hasWorker = false;
-  startedAtMs = 0;
-  /** The same in lived time, and how late the process had been in all by then: see {@link Deadlines}. */
-  beganMs = 0;
-  lateAtStartMs = 0;
-  /** Whether its key is failing, so that the run counts as a probe. */
-  isProbe = false;
-  /** Whether the attempt was made: the delivery was neither given back nor lost. */
-  isMade = false;
-  dueStep: number = NO_DEADLINE;
-  duePrevious: HandlerRun | null = null;
-  dueNext: HandlerRun | null = null;
-  /** Created on first use: most handlers never read `signal`. */
-  #controller: ReturnType<typeof abortController> | undefined;
-
-  constructor(claimed: ClaimedDelivery, bytes: number) {
-    const { key, id, attempt, strandings } = claimed;
-    this.claimed = claimed;
-    this.bytes = bytes;
-    this.ref = { key, id, attempt };
-    this.isSuspect = strandings > 0;
-    this.countedAttempts = attempt - Math.min(1, strandings);
-  }
-
-  get signal(): Signal {
-    this.#controller ??= abortController();
-    return this.#controller.signal;
-  }
-
-  /** Aborts the signal of the handler. The runtime reports listeners that throw. */
-  abort(why: string): void {
-    const error = new Error(why);
-    error.name = 'AbortError';
-    this.#controller ??= abortController();
-    this.#controller.abort(error);
-  }
-}
 
 /**
  * Counts the handlers that run, starts others as `concurrency` and `maxStartsPerSecond` allow, and measures how fast
@@ -98,6 +35,9 @@ export class RunningHandlers implements DrainReading {
   /** Since the event `stalled`. */
   #hasStalled = false;
   #finishedShare = 1;
+  /** The mean number of deliveries that one call of a handler finishes, and how many calls it is the mean of. */
+  #perRun = 1;
+  #runs = 0;
   #progressMs = 0;
   #measuredMs = 0;
 
@@ -122,7 +62,7 @@ export class RunningHandlers implements DrainReading {
   /** Null before the first attempt has ended. */
   get perSecond(): number | null {
     const rate = this.#drain.rate(this.#deadlines.livedMs(this.#inbox.now()));
-    return rate === null ? null : rate * Math.max(MIN_SHARE, this.#finishedShare);
+    return rate === null ? null : rate * this.#perRun * Math.max(MIN_SHARE, this.#finishedShare);
   }
 
   /** All workers are busy, and none has ended an attempt for long. */
@@ -174,6 +114,8 @@ export class RunningHandlers implements DrainReading {
     const livedMs = this.#deadlines.livedMs(nowMs);
     const tookMs = livedMs - run.beganMs;
     run.hasWorker = false;
+    this.#runs = Math.min(MEMORY, this.#runs + 1);
+    this.#perRun += (run.size - this.#perRun) / this.#runs;
     this.#drain.complete(tookMs, livedMs, this.#deadlines.lateInAllMs(nowMs) - run.lateAtStartMs);
     if (this.#limits.isAdaptive) {
       this.#limits.observe(nowMs, tookMs, isSuccess ? 'success' : 'failure', this.#active);
@@ -195,7 +137,7 @@ export class RunningHandlers implements DrainReading {
   #fill(isPaced = this.#paceTimer.isSet): void {
     for (let next = this.#waiting[0]; next !== undefined; next = this.#waiting[0]) {
       if (this.#active >= this.concurrency) break;
-      if (next.state !== 'waiting') {
+      if (!next.isWaiting) {
         // It is being given back.
         this.#waiting.shift();
         continue;
@@ -234,7 +176,7 @@ export class RunningHandlers implements DrainReading {
   }
 
   readonly #due = (run: HandlerRun, nowMs: number): void => {
-    if (run.state === 'running') this.#overdue(run);
+    if (run.isRunning) this.#overdue(run);
     if (run.hasWorker) this.#deadlines.set(run, nowMs + SETTLING_MS, nowMs);
   };
 

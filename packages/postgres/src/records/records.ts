@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
 import { isRecord } from '@webhook-backpressure/base';
 import type { DeliveryRef, Json, StoredDelivery } from '@webhook-backpressure/inbox';
+import { marksIn, paramsWithMarks } from '@webhook-backpressure/inbox/store';
 
 /** The columns of a delivery without its body. */
 export const FACTS = 'c.key, c.id, c.is_generated, c.sender, c.facts, c.received_ms';
@@ -22,9 +23,10 @@ export interface ContentsRow extends FactsRow {
 
 type Strings = Readonly<Record<string, string>>;
 
-export function encodeFacts({ headers, request, context, sealedBy }: StoredDelivery): string {
-  const { method, url, params } = request;
-  return JSON.stringify([headers, method, url, params, context, sealedBy ?? null]);
+export function encodeFacts(delivery: StoredDelivery): string {
+  const { headers, request, context, sealedBy } = delivery;
+  const { method, url } = request;
+  return JSON.stringify([headers, method, url, paramsWithMarks(delivery), context, sealedBy ?? null]);
 }
 
 type Facts = readonly [Strings, string, string, Strings, Json, string | null];
@@ -57,8 +59,10 @@ export function isIntact({ facts }: FactsRow): boolean {
 }
 
 export function factsOf(row: FactsRow): Omit<StoredDelivery, 'rawBody'> {
-  const [headers, method, url, params, context, sealedBy] = decodeFacts(row.facts) ?? NO_FACTS;
+  const [headers, method, url, stored, context, sealedBy] = decodeFacts(row.facts) ?? NO_FACTS;
+  const { params, marks } = marksIn(stored);
   return {
+    ...marks,
     key: decodeText(row.key),
     id: decodeText(row.id),
     isIdGenerated: row.is_generated,

@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto';
 import type { DeliveryRef, Json, StoredDelivery, StoredPage } from '@webhook-backpressure/inbox';
+import { marksIn, paramsWithMarks } from '@webhook-backpressure/inbox/store';
 
 /** The columns of a delivery without its body, in the order of {@link FactsRow}. */
 export const FACTS = 'c.key, c.id, c.is_id_generated, c.sender, c.headers, c.received_ms';
@@ -18,7 +19,7 @@ export type ContentsRow = readonly [...FactsRow, body: Uint8Array | ArrayBuffer]
 
 type Strings = Record<string, string>;
 /** The contents of the column `headers`. */
-type Facts = Pick<StoredDelivery, 'headers' | 'request' | 'context' | 'sealedBy'>;
+type Facts = Pick<StoredDelivery, 'headers' | 'request' | 'context' | 'sealedBy' | 'handler' | 'notBeforeMs'>;
 
 const NO_FACTS: Facts = {
   headers: {},
@@ -28,9 +29,10 @@ const NO_FACTS: Facts = {
 };
 
 /** Encoded as an array, to distinguish it from the object that older releases stored, with the headers alone. */
-export function encodeFacts({ headers, request, context, sealedBy }: StoredDelivery): string {
-  const { method, url, params } = request;
-  return JSON.stringify([headers, method, url, params, context, sealedBy ?? null]);
+export function encodeFacts(delivery: StoredDelivery): string {
+  const { headers, request, context, sealedBy } = delivery;
+  const { method, url } = request;
+  return JSON.stringify([headers, method, url, paramsWithMarks(delivery), context, sealedBy ?? null]);
 }
 
 /**
@@ -94,8 +96,9 @@ function decodeFacts(stored: string): Facts | undefined {
     const isRight =
       isStrings(headers) && typeof method === 'string' && typeof url === 'string' && isStrings(params);
     if (!isRight || (sealedBy !== null && typeof sealedBy !== 'string')) return undefined;
-    const request = { method, url, params };
-    return { headers, request, context: context as Json, sealedBy: sealedBy ?? undefined };
+    const { params: own, marks } = marksIn(params);
+    const request = { method, url, params: own };
+    return { headers, request, context: context as Json, sealedBy: sealedBy ?? undefined, ...marks };
   } catch {
     return undefined;
   }

@@ -80,6 +80,24 @@ export function contents(bed: BedOf): void {
     });
   });
 
+  describe('the marks of a delivery', () => {
+    it('stay with it, and its params stay as they are', async () => {
+      const store = await opened(bed());
+      const request = { method: 'POST', url: '/', params: { tenant: 'a', 'x-@inbox': '{}' } };
+      const marks = { handler: 'stripe:"\u0000 \ud800', notBeforeMs: START + 1 };
+      await put(store, [delivery('a', { request, ...marks }), delivery('b', { request, handler: '' })]);
+      expect(await store.getPending({ key: 'shop', id: 'a' }, START)).toMatchObject({ request, ...marks });
+      const [a, b] = await claim(store, 2);
+      expect(a).toMatchObject({ request, ...marks });
+      expect(b).toMatchObject({ request, handler: '' });
+      expect(b?.notBeforeMs).toBeUndefined();
+      await settle(store, ends.dead(a as NonNullable<typeof a>), START);
+      expect(await store.getDeadLetter('a', {})).toMatchObject({ request, ...marks });
+      const [listed] = await store.listDeadLetters({ limit: 1, offset: 0 });
+      expect(listed).toMatchObject({ request, ...marks });
+    });
+  });
+
   describe('kept deliveries', () => {
     it('are listed in the order of completion, counted, and found', async () => {
       const store = await opened(bed());
