@@ -69,6 +69,7 @@ export type BackpressureErrorCode =
   | 'ERR_WBP_RETRY'
   | 'ERR_WBP_RETRY_SECONDS'
   | 'ERR_WBP_ORDERED'
+  | 'ERR_WBP_LIMITS'
   | 'ERR_WBP_PAUSE'
   | 'ERR_WBP_SUCCESS_STATUS'
   | 'ERR_WBP_MAX_BODY'

@@ -67,8 +67,8 @@ export class DurableInbox implements Inbox {
       this.#endOpening = resolve;
     });
     const workers = (this.#workers = new InboxWorkers(state, options.process ?? doNothing, options.onDead));
-    const wake = (): void => {
-      workers.wake();
+    const wake = (key?: string): void => {
+      workers.wake(key);
     };
     const admission = (this.#admission = new InboxAdmission(
       state,
@@ -194,6 +194,7 @@ export class DurableInbox implements Inbox {
       keys: level.keys,
       outageMs: failingSinceMs === undefined ? null : nowMs - failingSinceMs,
       failingKeys,
+      limitedKeys: this.#workers.limitedKeys,
       isPaused: stats?.isPaused ?? false,
       pausedKeys: stats?.pausedKeys ?? [],
       isStoreFailing: !this.#state.health.isWell || !this.#state.receivingHealth.isWell,
@@ -219,9 +220,8 @@ export class DurableInbox implements Inbox {
     const { settings, role, report } = this.#state;
     this.#state.settings = updateInboxSettings(settings, changes, role);
     this.#options = currentInboxOptions(this.#state.settings);
-    this.#workers.handlers.retune();
+    this.#workers.retune();
     this.#state.judge();
-    this.#workers.wake();
     const options = Object.keys(changes).filter((name) => changes[name as keyof InboxTunable] !== undefined);
     report.emit({ type: 'updated', options });
   }
@@ -304,6 +304,7 @@ export class DurableInbox implements Inbox {
     ]);
     // A claim that was in progress has been given back to the store, which may take a moment.
     if (!health.isResting) await workers.idle();
+    workers.end();
     try {
       await store.close(wall.trustedMs());
     } catch (error) {

@@ -2,7 +2,12 @@ import { showWarning } from '@webhook-backpressure/base';
 
 /** The stable codes of the process warnings of an inbox. */
 export type InboxWarningCode =
-  'WBP_VERIFY_FAILED' | 'WBP_VERIFY_BROKEN' | 'WBP_PROCESS_FAILED' | 'WBP_DELIVERY_DEAD' | 'WBP_STORE_FAILED';
+  | 'WBP_LIMITS_FAILED'
+  | 'WBP_VERIFY_FAILED'
+  | 'WBP_VERIFY_BROKEN'
+  | 'WBP_PROCESS_FAILED'
+  | 'WBP_DELIVERY_DEAD'
+  | 'WBP_STORE_FAILED';
 
 /** The stable codes of the process warnings of a sender. */
 export type OutboxWarningCode = 'WBP_EVENT_DEAD' | 'WBP_ENDPOINT_FAILED' | 'WBP_STORE_FAILED';

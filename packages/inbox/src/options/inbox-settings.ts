@@ -23,8 +23,10 @@ import {
   type SettingsOf,
   update,
 } from '@webhook-backpressure/base';
+import { type Buckets, checkBuckets } from '@webhook-backpressure/fleet';
 import { Encryption, encryptSettings, type EncryptOptions } from '../encryption/encryption.ts';
 import type { CurrentInboxOptions, InboxOptions, InboxTunable } from './inbox-options.ts';
+import type { LimitsOfKey } from './key-limits.ts';
 import {
   checkRole,
   checkStoreAndProcess,
@@ -81,7 +83,10 @@ export function withoutRedacted(
 }
 
 /** The tunable options, complete and checked. */
-export type InboxSettings = SettingsOf<CurrentInboxOptions>;
+export type InboxSettings = PlainSettings & { readonly limits: LimitsOfKey | undefined };
+
+/** Those that a snapshot shows. */
+type PlainSettings = SettingsOf<CurrentInboxOptions>;
 
 type Fixed = Omit<InboxOptions<never>, keyof InboxTunable>;
 
@@ -89,6 +94,7 @@ type Fixed = Omit<InboxOptions<never>, keyof InboxTunable>;
 interface Kept extends Fixtures {
   readonly wallClock: () => number;
   readonly ordered: boolean;
+  readonly buckets: Buckets | undefined;
   readonly redact: Redacts;
   readonly encrypt: Encryption;
 }
@@ -110,7 +116,7 @@ const WEEK_MS = 604_800_000;
 const GIB = 1024 * 1024 * 1024;
 const MAX_DEAD_LETTERS = 'ERR_WBP_MAX_DEAD_LETTERS';
 
-const TUNABLE: Rows<InboxSettings, InboxTunable> = {
+const PLAIN: Rows<PlainSettings, Omit<InboxTunable, 'limits'>> = {
   ...INTAKE_TUNABLE,
   capacity: { ...INTAKE_TUNABLE.capacity, default: 100_000 },
   maxWaitMs: { ...INTAKE_TUNABLE.maxWaitMs, default: undefined },
@@ -143,6 +149,11 @@ const TUNABLE: Rows<InboxSettings, InboxTunable> = {
   maxKeptBytes: { default: GIB, check: by(checkInteger, 'ERR_WBP_KEEP_COMPLETED', 1) },
 };
 
+const TUNABLE: Rows<InboxSettings, InboxTunable> = {
+  ...PLAIN,
+  limits: { default: undefined, check: by(checkFunction, 'ERR_WBP_LIMITS') },
+};
+
 const CALLBACK = { default: undefined, check: by(checkFunction, 'ERR_WBP_CALLBACK') };
 const FIXED: { readonly [K in keyof Fixed]-?: Row<K extends keyof Kept ? Kept[K] : Fixed[K]> } = {
   ...INTAKE_FIXED,
@@ -160,6 +171,7 @@ const FIXED: { readonly [K in keyof Fixed]-?: Row<K extends keyof Kept ? Kept[K]
   // A test of an application may replace `Date.now` after this module has been loaded.
   wallClock: { default: () => Date.now(), check: by(checkFunction, 'ERR_WBP_CLOCK') },
   ordered: { default: false, check: by(checkBoolean, 'ERR_WBP_ORDERED') },
+  buckets: { default: undefined, check: checkBuckets },
   redact: { default: redaction(), read: redaction },
   encrypt: {
     default: new Encryption(undefined),
@@ -204,7 +216,7 @@ export function updateInboxSettings(
 }
 
 export function currentInboxOptions(settings: InboxSettings): CurrentInboxOptions {
-  return current<CurrentInboxOptions>(TUNABLE, settings);
+  return current<CurrentInboxOptions>(PLAIN, settings);
 }
 
 function checkSuccess(given: unknown, name: string): void {

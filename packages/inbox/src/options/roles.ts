@@ -60,6 +60,8 @@ export type WorkingOption =
       | 'maxStartsPerSecond'
       | 'maxConcurrencyPerKey'
       | 'maxHandlingMs'
+      | 'limits'
+      | 'buckets'
     )
   | ('retry' | 'retentionMs' | 'maxRemembered' | 'maxDeadLetterAgeMs' | 'keepCompletedMs' | 'maxKeptBytes');
 
@@ -114,6 +116,8 @@ const WORKING: Record<WorkingOption, true> = {
   maxStartsPerSecond: true,
   maxConcurrencyPerKey: true,
   maxHandlingMs: true,
+  limits: true,
+  buckets: true,
   retry: true,
   retentionMs: true,
   maxRemembered: true,

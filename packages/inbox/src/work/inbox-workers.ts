@@ -3,21 +3,19 @@ import type { InboxState } from '../capacity/inbox-state.ts';
 import { inboxDelivery } from '../delivery/inbox-delivery.ts';
 import { storedBytes } from '../delivery/stored-bytes.ts';
 import type { InboxOptions } from '../options/inbox-options.ts';
-import { workersPerKey } from '@webhook-backpressure/core/extend';
 import type { ClaimedDelivery } from '../store/inbox-store.ts';
-import type { Task } from '../time/scheduler.ts';
+import type { BucketLimit } from '@webhook-backpressure/fleet';
+import { Claiming } from './claiming.ts';
 import { CrashSuspects } from './crash-suspects.ts';
-import { LEASE_MS, LeaseRenewal } from './lease-renewal.ts';
+import { LeaseRenewal } from './lease-renewal.ts';
 import { Outages } from './outages.ts';
+import { retryInstructionOf } from './retries.ts';
 import { RunSettler } from './run-settler.ts';
 import { HandlerRun, RunningHandlers } from './running-handlers.ts';
 
-/** The delay of the next try when a due delivery cannot be claimed because another process blocks it. */
-const RECHECK_MS = 1000;
-
 /**
  * Processes deliveries: claims them as workers become free, runs their handlers, and settles each in the store before its
- * worker takes the next. One claim at a time, and none while nothing is due.
+ * worker takes the next.
  */
 export class InboxWorkers {
   readonly runs: Set<HandlerRun> = new Set<HandlerRun>();
@@ -28,9 +26,7 @@ export class InboxWorkers {
   readonly #settler: RunSettler;
   readonly #renewals: LeaseRenewal<HandlerRun>;
   readonly #suspects = new CrashSuspects();
-  readonly #nextClaim: Task;
-  #claiming: Promise<void> | undefined;
-  #isClaimWanted = false;
+  readonly #claiming: Claiming;
   #onIdle: (() => void) | undefined;
 
   /** @param process - never called of a receiver without workers, which claims nothing. */
@@ -56,8 +52,12 @@ export class InboxWorkers {
       runs: this.runs,
       lost: this.#lose,
     });
-    this.#nextClaim = scheduler.task(() => {
-      this.wake();
+    this.#claiming = new Claiming(inbox, {
+      runs: this.runs,
+      handlers: this.handlers,
+      outages: this.outages,
+      suspects: this.#suspects,
+      begin: this.#begin,
     });
   }
 
@@ -73,15 +73,31 @@ export class InboxWorkers {
     return this.#settler.isStoring;
   }
 
-  /** Claims, if a delivery is due and a worker free. Call it when one of them may have become so. */
-  wake(): void {
-    this.#isClaimWanted = true;
-    this.#claiming ??= this.#claim();
+  /** How many keys have something due that `limits` does not let start. */
+  get limitedKeys(): number {
+    return this.#claiming.limited?.limitedKeys ?? 0;
+  }
+
+  /**
+   * Claims, if a delivery is due and a worker free. Call it when one of them may have become so.
+   *
+   * @param key - of the delivery. Default: of any.
+   */
+  wake(key?: string): void {
+    this.#claiming.limited?.due(key);
+    this.#claiming.wake();
+  }
+
+  /** Applies changed options. */
+  retune(): void {
+    this.handlers.retune();
+    this.#claiming.retune();
+    this.wake();
   }
 
   /** Resolves when no claim is in progress. */
   async claimed(): Promise<void> {
-    while (this.#claiming !== undefined) await this.#claiming;
+    await this.#claiming.ended();
   }
 
   /** Resolves when no delivery is claimed any more. */
@@ -110,111 +126,62 @@ export class InboxWorkers {
     if (!this.#inbox.health.isResting) await this.idle();
   }
 
+  /** Releases timers. */
+  end(): void {
+    this.#claiming.limited?.tokens.close();
+  }
+
   get #isOpen(): boolean {
     return this.#inbox.phase === 'open' && this.#inbox.role !== 'receiver';
   }
 
-  async #claim(): Promise<void> {
-    const { health } = this.#inbox;
-    while (this.#isClaimWanted) {
-      this.#isClaimWanted = false;
-      await health.rest();
-      try {
-        await this.#claimAll();
-      } catch (error) {
-        health.failed('claim', error);
-        this.#isClaimWanted = this.#limits(false).count > 0;
-      }
-    }
-    this.#claiming = undefined;
-  }
-
-  /** Claims until the limits are reached, or nothing is due. */
-  async #claimAll(): Promise<void> {
-    const { store, health, wall, now } = this.#inbox;
-    for (let isIdle = false; ;) {
-      const { allowance, count, maxStranded, except } = this.#limits(isIdle);
-      if (count <= 0) {
-        if (this.#isOpen && allowance.againAtMs < Infinity) this.#nextClaim.set(allowance.againAtMs);
-        return;
-      }
-      const nowMs = wall.trustedMs();
-      const claimed = await store.claim(count, { leaseMs: LEASE_MS, nowMs, maxStranded, except });
-      let stranded = 0;
-      for (const one of claimed) {
-        if (one.strandings > 0) stranded += 1;
-        this.#begin(one);
-      }
-      this.#suspects.claimed(maxStranded, stranded);
-      if (claimed.length === count) {
-        health.worked();
-        continue;
-      }
-      const claimsAgain = this.outages.cameShort(allowance, isIdle);
-      isIdle = true;
-      if (claimsAgain) continue;
-      // A store may return fewer than there are, because of `maxStranded`.
-      const dueMs = await store.nextDueMs(except);
-      health.worked();
-      const inMs = dueMs === undefined ? Infinity : dueMs - wall.trustedMs();
-      const againAtMs = Math.min(allowance.againAtMs, now() + (inMs > 0 ? inMs : RECHECK_MS));
-      if (againAtMs < Infinity) this.#nextClaim.set(againAtMs);
-      return;
-    }
-  }
-
-  /**
-   * What may be claimed now: 0 or less for nothing.
-   *
-   * @param isIdle - the last claim returned fewer deliveries than allowed.
-   */
-  #limits(isIdle: boolean) {
-    const { settings } = this.#inbox;
-    const workers = this.handlers.concurrency;
-    const allowance = this.outages.allow(this.runs.size, workers, isIdle);
-    const except = new Set(allowance.except);
-    let { perKey } = allowance;
-    const most = workersPerKey(settings, workers);
-    if (most < Infinity) {
-      // A claim can skip keys but not limit each one, so it asks for no more than the key with the least room may have.
-      perKey = Math.min(perKey, most);
-      for (const [key, count] of this.outages.load) {
-        if (count >= most) except.add(key);
-        else perKey = Math.min(perKey, most - count);
-      }
-    }
-    const free = this.#isOpen ? workers - this.runs.size : 0;
-    const count = Math.min(free, allowance.count, perKey);
-    const maxStranded = Math.min(count, this.#suspects.room(settings.retry.attempts));
-    return { allowance, count, maxStranded, except };
-  }
-
-  #begin(claimed: ClaimedDelivery): void {
+  readonly #begin = (claimed: ClaimedDelivery, rate?: BucketLimit): void => {
     const { now, settings } = this.#inbox;
+    const { attempts } = settings.retry;
+    const { key, strandings } = claimed;
     const run = new HandlerRun(claimed, storedBytes(claimed));
+    run.rate = rate;
     this.runs.add(run);
-    if (run.isSuspect) this.#suspects.began();
     if (this.runs.size === 1) {
       this.#renewals.begin();
       this.handlers.resume(now());
     }
-    this.outages.claimed(claimed.key);
-    if (!this.#isOpen) {
+    this.outages.claimed(key);
+    this.#claiming.limited?.began(key);
+    if (!this.#isOpen || this.#claiming.limited?.isHeld(key) === true || !this.#mayTry(run, strandings)) {
       inBackground(this.#settler.giveBack(run));
-    } else if (run.countedAttempts > settings.retry.attempts) {
+    } else if (run.countedAttempts > attempts) {
       const error = `The process ended during the last of ${String(run.countedAttempts - 1)} attempts, or retry.attempts was lowered since.`;
       inBackground(this.#settler.failLast(run, error));
     } else {
       run.startedAtMs = now();
-      run.isProbe = this.outages.began(claimed.key);
+      run.isProbe = this.outages.began(key);
       this.handlers.add(run);
     }
+  };
+
+  /** Counts a suspect. A claim from any key returns no more of them than may run; one of a named key does. */
+  #mayTry(run: HandlerRun, strandings: number): boolean {
+    if (!run.isSuspect) return true;
+    if (this.#claiming.limited === undefined) {
+      this.#suspects.began();
+      return true;
+    }
+    run.isSuspect = this.#suspects.admits(strandings, this.#inbox.settings.retry.attempts);
+    if (!run.isSuspect) this.#claiming.limited.defer(run.claimed.key);
+    return run.isSuspect;
   }
 
   async #handle(run: HandlerRun): Promise<void> {
     const { report, fixtures, encryption } = this.#inbox;
     const { key, sender, id, attempt, receivedAtMs } = run.claimed;
     run.state = 'running';
+    const mayStart = this.#useToken(run);
+    if (mayStart !== true && !(await mayStart)) {
+      if (!isOver(run)) await this.#settler.giveBack(run);
+      return;
+    }
+    if (isOver(run)) return;
     report.totals.started += 1;
     const waitedMs = Math.max(0, fixtures.wallClock() - receivedAtMs);
     report.emit({ type: 'started', key, sender, id, attempt, waitedMs });
@@ -239,20 +206,33 @@ export class InboxWorkers {
     if (isOver(run)) return;
     if (failure === undefined) await this.#settler.complete(run);
     else {
+      const { delayMs } = retryInstructionOf(failure.error);
+      if (delayMs !== undefined && this.#claiming.limited?.hold(key, delayMs) === true)
+        this.giveBackWaiting(key);
       const lacksKey = !encryption.hasKeyOf(run.claimed);
       // A delivery that cannot be decrypted is no evidence of an outage.
       await this.#settler.fail(run, failure.error, { isOfDelivery: !isMade, lacksKey });
     }
   }
 
+  /** Returns whether the run may start: the rate of its key may not allow it any more, after a wait for its start. */
+  #useToken(run: HandlerRun): boolean | PromiseLike<boolean> {
+    const { rate } = run;
+    run.rate = undefined;
+    return rate === undefined || (this.#claiming.limited?.tokens.use(run.claimed.key, rate) ?? true);
+  }
+
   readonly #end = (run: HandlerRun, isSuccess: boolean): void => {
     if (!this.runs.delete(run)) return;
+    const { key } = run.claimed;
     run.state = 'over';
+    if (run.rate !== undefined) this.#claiming.limited?.tokens.giveBack(key, 1, run.rate);
+    this.#claiming.limited?.ended(key, isSuccess);
     if (run.isSuspect) this.#suspects.ended(run.isMade);
-    this.outages.ended(run.claimed.key, run.isProbe, run.startedAtMs);
+    this.outages.ended(key, run.isProbe, run.startedAtMs);
     this.handlers.end(run, isSuccess);
     if (this.runs.size === 0) this.#renewals.end();
-    this.wake();
+    this.#claiming.wake();
     this.#checkIdle();
   };
 

@@ -6,6 +6,7 @@ import {
   type Signal,
   type Timed,
 } from '@webhook-backpressure/base';
+import type { BucketLimit } from '@webhook-backpressure/fleet';
 import { DrainRate, Limits, Pacer } from '@webhook-backpressure/core/extend';
 import type { DrainReading } from '../capacity/drain-rate.ts';
 import type { InboxState } from '../capacity/inbox-state.ts';
@@ -33,8 +34,10 @@ export class HandlerRun implements Timed<HandlerRun> {
   readonly claimed: ClaimedDelivery;
   readonly bytes: number;
   readonly ref: ClaimRef;
-  /** Whether the delivery was in flight when a process died. */
-  readonly isSuspect: boolean;
+  /** Whether the delivery was in flight when a process died, and counts as such. */
+  isSuspect: boolean;
+  /** The limit of its key that its token was taken from, until the token is used. */
+  rate: BucketLimit | undefined;
   /** Attempts that count. The first stranding does not: another delivery may have killed the process. */
   readonly countedAttempts: number;
   state: HandlerRunState = 'waiting';
