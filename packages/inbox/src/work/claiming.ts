@@ -1,12 +1,11 @@
 import { workersPerKey } from '@webhook-backpressure/core/extend';
-import type { BucketLimit } from '@webhook-backpressure/fleet';
 import type { InboxState } from '../capacity/inbox-state.ts';
 import type { LimitsOfKey } from '../options/key-limits.ts';
 import type { ClaimedDelivery } from '../store/inbox-store.ts';
 import type { Task } from '../time/scheduler.ts';
 import type { CrashSuspects } from './crash-suspects.ts';
 import { LEASE_MS } from './lease-renewal.ts';
-import { LimitedClaims } from './limited-claims.ts';
+import { LimitedClaims, type Token } from './limited-claims.ts';
 import type { Outages } from './outages.ts';
 import type { HandlerRun, RunningHandlers } from './running-handlers.ts';
 
@@ -19,8 +18,8 @@ export interface ClaimingParts {
   readonly handlers: RunningHandlers;
   readonly outages: Outages;
   readonly suspects: CrashSuspects;
-  /** `rate`: the limit that the token of the delivery was taken from. */
-  readonly begin: (claimed: ClaimedDelivery, rate?: BucketLimit) => void;
+  /** Starts a claimed delivery, or gives it back. */
+  readonly begin: (claimed: ClaimedDelivery, token?: Token) => void;
 }
 
 /** Claims deliveries as workers become free. One claim at a time, and none while nothing is due. */

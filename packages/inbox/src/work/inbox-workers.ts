@@ -1,13 +1,13 @@
-import { inBackground } from '@webhook-backpressure/base';
+import { inBackground, isThenable } from '@webhook-backpressure/base';
 import type { InboxState } from '../capacity/inbox-state.ts';
 import { inboxDelivery } from '../delivery/inbox-delivery.ts';
 import { storedBytes } from '../delivery/stored-bytes.ts';
 import type { InboxOptions } from '../options/inbox-options.ts';
 import type { ClaimedDelivery } from '../store/inbox-store.ts';
-import type { BucketLimit } from '@webhook-backpressure/fleet';
 import { Claiming } from './claiming.ts';
 import { CrashSuspects } from './crash-suspects.ts';
 import { LeaseRenewal } from './lease-renewal.ts';
+import type { Token } from './limited-claims.ts';
 import { Outages } from './outages.ts';
 import { retryInstructionOf } from './retries.ts';
 import { RunSettler } from './run-settler.ts';
@@ -135,12 +135,12 @@ export class InboxWorkers {
     return this.#inbox.phase === 'open' && this.#inbox.role !== 'receiver';
   }
 
-  readonly #begin = (claimed: ClaimedDelivery, rate?: BucketLimit): void => {
+  readonly #begin = (claimed: ClaimedDelivery, token?: Token): void => {
     const { now, settings } = this.#inbox;
     const { attempts } = settings.retry;
     const { key, strandings } = claimed;
     const run = new HandlerRun(claimed, storedBytes(claimed));
-    run.rate = rate;
+    run.rate = token?.rate;
     this.runs.add(run);
     if (this.runs.size === 1) {
       this.#renewals.begin();
@@ -148,7 +148,8 @@ export class InboxWorkers {
     }
     this.outages.claimed(key);
     this.#claiming.limited?.began(key);
-    if (!this.#isOpen || this.#claiming.limited?.isHeld(key) === true || !this.#mayTry(run, strandings)) {
+    const isHeld = token?.mayStart === false || this.#claiming.limited?.isHeld(key) === true;
+    if (!this.#isOpen || isHeld || !this.#mayTry(run, strandings)) {
       inBackground(this.#settler.giveBack(run));
     } else if (run.countedAttempts > attempts) {
       const error = `The process ended during the last of ${String(run.countedAttempts - 1)} attempts, or retry.attempts was lowered since.`;
@@ -156,7 +157,9 @@ export class InboxWorkers {
     } else {
       run.startedAtMs = now();
       run.isProbe = this.outages.began(key);
+      run.isTokenFresh = true;
       this.handlers.add(run);
+      run.isTokenFresh = false;
     }
   };
 
@@ -176,12 +179,16 @@ export class InboxWorkers {
     const { report, fixtures, encryption } = this.#inbox;
     const { key, sender, id, attempt, receivedAtMs } = run.claimed;
     run.state = 'running';
-    const mayStart = this.#useToken(run);
-    if (mayStart !== true && !(await mayStart)) {
-      if (!isOver(run)) await this.#settler.giveBack(run);
-      return;
+    if (run.rate !== undefined && !run.isTokenFresh) {
+      const usable = this.#claiming.limited?.tokens.use(key, 1, run.rate);
+      run.rate = undefined;
+      if ((isThenable(usable) ? await usable : usable) === 0) {
+        if (!isOver(run)) await this.#settler.giveBack(run);
+        return;
+      }
+      if (isOver(run)) return;
     }
-    if (isOver(run)) return;
+    run.rate = undefined;
     report.totals.started += 1;
     const waitedMs = Math.max(0, fixtures.wallClock() - receivedAtMs);
     report.emit({ type: 'started', key, sender, id, attempt, waitedMs });
@@ -215,19 +222,11 @@ export class InboxWorkers {
     }
   }
 
-  /** Returns whether the run may start: the rate of its key may not allow it any more, after a wait for its start. */
-  #useToken(run: HandlerRun): boolean | PromiseLike<boolean> {
-    const { rate } = run;
-    run.rate = undefined;
-    return rate === undefined || (this.#claiming.limited?.tokens.use(run.claimed.key, rate) ?? true);
-  }
-
   readonly #end = (run: HandlerRun, isSuccess: boolean): void => {
     if (!this.runs.delete(run)) return;
     const { key } = run.claimed;
     run.state = 'over';
-    if (run.rate !== undefined) this.#claiming.limited?.tokens.giveBack(key, 1, run.rate);
-    this.#claiming.limited?.ended(key, isSuccess);
+    this.#claiming.limited?.ended(key, isSuccess, run.rate);
     if (run.isSuspect) this.#suspects.ended(run.isMade);
     this.outages.ended(key, run.isProbe, run.startedAtMs);
     this.handlers.end(run, isSuccess);

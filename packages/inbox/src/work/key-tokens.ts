@@ -52,18 +52,14 @@ export class KeyTokens {
       .then((one) => this.#granted(turn, count, one));
   }
 
-  /** A token is used now. Returns whether it may be: the delivery may have waited for its start for long. */
-  use(key: string, rate: BucketLimit): boolean | PromiseLike<boolean> {
-    const usable = this.#buckets.use?.(bucketOf(key), 1, rate) ?? 1;
-    if (!isThenable(usable)) return usable > 0;
-    return usable.then(
-      (count) => count > 0,
-      () => false,
-    );
+  /** Tokens that were taken are used now. Returns how many may be: the claims in between may have taken long. */
+  use(key: string, count: number, rate: BucketLimit): number | PromiseLike<number> {
+    const usable = this.#buckets.use?.(bucketOf(key), count, rate) ?? count;
+    return isThenable(usable) ? usable.then(undefined, () => 0) : usable;
   }
 
   giveBack(key: string, count: number, rate: BucketLimit): void {
-    if (count > 0) this.#buckets.giveBack(bucketOf(key), count, rate);
+    this.#buckets.giveBack(bucketOf(key), count, rate);
   }
 
   /** No process that shares the buckets starts anything of the key. */

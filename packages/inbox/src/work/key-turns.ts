@@ -18,15 +18,20 @@ export class Turn implements Heaped {
   askedAtMs: number = LONG_AGO;
   /** When its next delivery is due; Infinity for never, as far as is known. */
   dueMs: number = NEVER;
-  /** When it may be tried again: when the next token is there. */
+  /** When the next token is there. */
   tokenAtMs: number = LONG_AGO;
   /** Until when nothing of the key starts, because a handler said so. */
   heldUntilMs: number = LONG_AGO;
+  /** Until when it is not tried, because of deliveries that were in flight when a process died. */
+  deferredUntilMs: number = LONG_AGO;
   /** The delay of the next try when others have claimed all that may be. */
   recheckMs = 0;
   /** Deliveries that this process has claimed. */
   runs = 0;
-  lastClaimed = 0;
+  /** As many as it probably has: it doubles while a claim returns all that it asked for. */
+  useful = 1;
+  /** How many deliveries its turn has left: 0 when it has ended. */
+  left = 0;
   /** While it is being claimed, it has no place. */
   isBusy = false;
   /** Whether more became due while it was being claimed. */
@@ -42,7 +47,7 @@ export class Turn implements Heaped {
   /** When its next delivery may start; Infinity: not before a run ends or a delivery arrives. */
   get startMs(): number {
     if (this.runs >= this.limit.maxConcurrent) return Infinity;
-    return Math.max(this.dueMs, this.tokenAtMs, this.heldUntilMs);
+    return Math.max(this.dueMs, this.tokenAtMs, this.heldUntilMs, this.deferredUntilMs);
   }
 
   /** When it may have a turn: also to be asked for its limits again, or to be forgotten. */
@@ -110,7 +115,7 @@ export class KeyTurns {
     return top;
   }
 
-  /** Gives a key back the place that it had before {@link take}. */
+  /** Gives a key back the place that it had before {@link take}: its turn goes on. */
   putBack(turn: Turn): void {
     this.#heap.push(turn);
   }

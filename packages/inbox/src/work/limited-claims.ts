@@ -13,6 +13,8 @@ const MAX_WANTS = 1000;
 const FIRST_RECHECK_MS = 50;
 const MAX_RECHECK_MS = 2000;
 
+/** Until tokens are asked for again that became too old during a claim. */
+const MIN_WAIT_MS = 1;
 /** The delay of the next try when a delivery may not start beside others that were in flight when a process died. */
 const SUSPECT_MS = 250;
 
@@ -22,6 +24,14 @@ export interface ClaimRoom {
   readonly count: number;
   /** The most that this process may have of a key, now. */
   readonly roomOf: (key: string) => number;
+}
+
+/** What the limits of its key say about a claimed delivery. */
+export interface Token {
+  /** The limit that its token was taken from; undefined: it has none. */
+  readonly rate: BucketLimit | undefined;
+  /** Whether it may start: its token has not become too old. */
+  readonly mayStart: boolean;
 }
 
 /** What a call is to claim of one key. */
@@ -41,7 +51,7 @@ interface Want {
 export class LimitedClaims {
   readonly #inbox: InboxState;
   readonly tokens: KeyTokens;
-  readonly #begin: (claimed: ClaimedDelivery, rate: BucketLimit | undefined) => void;
+  readonly #begin: (claimed: ClaimedDelivery, token: Token) => void;
   readonly #turns = new KeyTurns();
   readonly #list: DueKeyList;
   /** Of keys that wait for their limits only. */
@@ -49,12 +59,12 @@ export class LimitedClaims {
 
   /**
    * @param load - how many deliveries of each key this process has claimed before.
-   * @param begin - starts a delivery that was claimed; `rate`: the limit that its token was taken from.
+   * @param begin - starts a delivery that was claimed, or gives it back.
    */
   constructor(
     inbox: InboxState,
     load: ReadonlyMap<string, number>,
-    begin: (claimed: ClaimedDelivery, rate: BucketLimit | undefined) => void,
+    begin: (claimed: ClaimedDelivery, token: Token) => void,
   ) {
     this.#inbox = inbox;
     this.#begin = begin;
@@ -101,14 +111,19 @@ export class LimitedClaims {
 
   /** A claimed delivery may not start now, for another reason than its limits. */
   defer(key: string): void {
-    this.#turns.at(key).tokenAtMs = this.#inbox.now() + SUSPECT_MS;
+    this.#turns.at(key).deferredUntilMs = this.#inbox.now() + SUSPECT_MS;
   }
 
-  /** A claimed delivery has ended, in whatever way. */
-  ended(key: string, isSuccess: boolean): void {
+  /**
+   * A claimed delivery has ended, in whatever way.
+   *
+   * @param rate - the limit that its token was taken from, if it was not used.
+   */
+  ended(key: string, isSuccess: boolean, rate: BucketLimit | undefined): void {
     const nowMs = this.#inbox.now();
     const turn = this.#turns.at(key);
     turn.runs -= 1;
+    if (rate !== undefined) this.#giveBack(turn, 1, rate);
     // It may be due again, or the next one of an ordered key is.
     if (!isSuccess || this.#inbox.fixtures.isOrdered === true) this.#turns.due(key, nowMs, nowMs);
     this.#turns.review(turn, nowMs);
@@ -144,7 +159,11 @@ export class LimitedClaims {
       const nowMs = this.#inbox.now();
       for (const { turn } of wants) {
         turn.isBusy = false;
-        this.#turns.review(turn, nowMs);
+        if (turn.left > 0 && turn.startMs <= nowMs) this.#turns.putBack(turn);
+        else {
+          turn.left = 0;
+          this.#turns.review(turn, nowMs);
+        }
       }
     }
     return true;
@@ -167,13 +186,14 @@ export class LimitedClaims {
       }
       const { weight, rate, maxConcurrent } = turn.limit;
       // Not many more than there are: others cannot have tokens that this process holds, if only for a moment.
-      const useful = Math.max(weight, 2 * turn.lastClaimed);
+      const useful = Math.max(weight, turn.useful);
       const room = Math.min(useful, roomOf(turn.key), maxConcurrent - turn.runs);
       if (room <= 0) {
         passed.push(turn);
         continue;
       }
-      const most = Math.min(weight, room, left);
+      if (turn.left === 0) turn.left = weight;
+      const most = Math.min(turn.left, room, left);
       turn.isBusy = true;
       turn.isOutdated = false;
       wants.push({ turn, count: most, room, rate });
@@ -209,6 +229,12 @@ export class LimitedClaims {
     if (pending.length > 0) await Promise.all(pending);
   }
 
+  #giveBack(turn: Turn, count: number, rate: BucketLimit): void {
+    if (count === 0) return;
+    turn.tokenAtMs = -Infinity;
+    this.tokens.giveBack(turn.key, count, rate);
+  }
+
   async #claim(wants: readonly Want[]): Promise<void> {
     const { store, health, wall } = this.#inbox;
     const nowMs = wall.trustedMs();
@@ -225,27 +251,34 @@ export class LimitedClaims {
       );
       if (results.length !== wants.length) throw new Error('The store must return one result for each key.');
     } catch (error) {
-      for (const { turn, count, rate } of wants)
-        if (rate !== undefined) this.tokens.giveBack(turn.key, count, rate);
+      for (const { turn, count, rate } of wants) if (rate !== undefined) this.#giveBack(turn, count, rate);
       throw error;
     }
     health.worked();
-    for (const [at, want] of wants.entries()) this.#claimed(want, results[at] as KeyClaim);
+    await Promise.all(wants.map((want, at) => this.#claimed(want, results[at] as KeyClaim)));
   }
 
-  #claimed({ turn, count, rate }: Want, { claimed, nextDueMs }: KeyClaim): void {
+  async #claimed({ turn, count, rate }: Want, { claimed, nextDueMs }: KeyClaim): Promise<void> {
     const { now, wall } = this.#inbox;
     const nowMs = now();
     const inMs = nextDueMs === undefined ? Infinity : nextDueMs - wall.trustedMs();
-    turn.lastClaimed = claimed.length;
+    turn.useful = claimed.length < count ? claimed.length : Math.max(turn.useful, 2 * count);
+    turn.left = claimed.length < count ? 0 : Math.max(0, turn.left - count);
     turn.dueMs = turn.isOutdated ? nowMs : nowMs + Math.max(0, inMs);
     if (claimed.length > 0) turn.recheckMs = 0;
     else if (inMs <= 0) {
       turn.recheckMs = Math.min(MAX_RECHECK_MS, Math.max(FIRST_RECHECK_MS, 2 * turn.recheckMs));
       turn.dueMs = nowMs + turn.recheckMs;
     }
-    if (rate !== undefined) this.tokens.giveBack(turn.key, count - claimed.length, rate);
-    for (const one of claimed) this.#begin(one, rate);
+    let startable = claimed.length;
+    if (rate !== undefined) {
+      this.#giveBack(turn, count - startable, rate);
+      const usable = startable === 0 ? 0 : this.tokens.use(turn.key, startable, rate);
+      startable = isThenable(usable) ? await usable : usable;
+      if (startable < claimed.length) turn.tokenAtMs = now() + MIN_WAIT_MS;
+    }
+    for (const [at, one] of claimed.entries())
+      this.#begin(one, { rate: at < startable ? rate : undefined, mayStart: at < startable });
   }
 }
 

@@ -38,6 +38,8 @@ export class HandlerRun implements Timed<HandlerRun> {
   isSuspect: boolean;
   /** The limit of its key that its token was taken from, until the token is used. */
   rate: BucketLimit | undefined;
+  /** Whether its token was found to be usable and no time has passed since. */
+  isTokenFresh = false;
   /** Attempts that count. The first stranding does not: another delivery may have killed the process. */
   readonly countedAttempts: number;
   state: HandlerRunState = 'waiting';
