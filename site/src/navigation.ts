@@ -78,6 +78,7 @@ export const groups: readonly Group[] = [
       doc('inbox', 'The inbox'),
       doc('web', 'Web APIs on each host'),
       doc('many-machines', 'Many machines'),
+      doc('patterns', 'Patterns'),
       doc('fleet', 'One limit for many receivers'),
       doc('sending', 'Sending webhooks'),
       doc('production', 'Production'),
