@@ -79,6 +79,7 @@ export const groups: readonly Group[] = [
       doc('patterns', 'Patterns'),
       doc('web', 'Web APIs on each host'),
       doc('many-machines', 'Many machines'),
+      doc('patterns', 'Patterns'),
       doc('fleet', 'One limit for many receivers'),
       doc('sending', 'Sending webhooks'),
       doc('production', 'Production'),

@@ -71,3 +71,9 @@ function alternatives(allowed: readonly unknown[]): string {
 function grouped(limit: number): string {
   return limit.toLocaleString('en', { maximumFractionDigits: 3 });
 }
+
+/** @throws BackpressureError with this code for anything but an integer from 1 to `max`. */
+export function checkUpTo(code: BackpressureErrorCode, option: string, value: unknown, max: number): void {
+  if (Number.isSafeInteger(value) && (value as number) >= 1 && (value as number) <= max) return;
+  throw invalid(code, option, `an integer from 1 to ${max.toLocaleString('en')}`, value);
+}

@@ -71,6 +71,7 @@ export type BackpressureErrorCode =
   | 'ERR_WBP_ORDERED'
   | 'ERR_WBP_TTL'
   | 'ERR_WBP_ON'
+  | 'ERR_WBP_LIMITS'
   | 'ERR_WBP_PAUSE'
   | 'ERR_WBP_SUCCESS_STATUS'
   | 'ERR_WBP_MAX_BODY'

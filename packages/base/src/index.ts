@@ -7,6 +7,7 @@ export {
   checkInteger,
   checkNumber,
   checkOneOf,
+  checkUpTo,
   DAY_MS,
   isRecord,
   requireSync,

@@ -1,6 +1,8 @@
 export { Beats } from './beats.ts';
 export type { BucketLimit, Buckets, BucketsEvent, BucketsOptions, TokenGrant } from './buckets/buckets.ts';
+export { checkBuckets } from './buckets/buckets.ts';
 export { LocalBuckets } from './buckets/local-buckets.ts';
+export { fractionOfRate, limitOf, type RateFraction, reduced } from './buckets/rates.ts';
 export { TokenLevel } from './buckets/token-level.ts';
 export type { FleetOptions } from './fleet-options.ts';
 export { type Fleet, joinFleet } from './join-fleet.ts';

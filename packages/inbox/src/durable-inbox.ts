@@ -76,8 +76,8 @@ export class DurableInbox implements Inbox {
       this.#endOpening = resolve;
     });
     const workers = (this.#workers = new InboxWorkers(state, options));
-    const wake = (): void => {
-      workers.wake();
+    const wake = (key?: string): void => {
+      workers.wake(key);
     };
     this.#hasBatches = options.processBatch !== undefined;
     const admission = (this.#admission = new InboxAdmission(
@@ -213,6 +213,7 @@ export class DurableInbox implements Inbox {
       keys: level.keys,
       outageMs: failingSinceMs === undefined ? null : nowMs - failingSinceMs,
       failingKeys,
+      limitedKeys: this.#workers.limitedKeys,
       isPaused: stats?.isPaused ?? false,
       pausedKeys: stats?.pausedKeys ?? [],
       isStoreFailing: !this.#state.health.isWell || !this.#state.receivingHealth.isWell,
@@ -236,11 +237,10 @@ export class DurableInbox implements Inbox {
 
   update(changes: InboxTunable): void {
     const { settings, role, report } = this.#state;
-    this.#state.settings = updateInboxSettings(settings, changes, role);
+    this.#state.settings = updateInboxSettings(settings, changes, role, this.#workers.sharesWorkers);
     this.#options = currentInboxOptions(this.#state.settings);
-    this.#workers.handlers.retune();
+    this.#workers.retune();
     this.#state.judge();
-    this.#workers.wake();
     const options = Object.keys(changes).filter((name) => changes[name as keyof InboxTunable] !== undefined);
     report.emit({ type: 'updated', options });
   }
@@ -334,6 +334,7 @@ export class DurableInbox implements Inbox {
     ]);
     // A claim that was in progress has been given back to the store, which may take a moment.
     if (!health.isResting) await workers.idle();
+    workers.end();
     try {
       await store.close(wall.trustedMs());
     } catch (error) {

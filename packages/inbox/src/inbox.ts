@@ -53,6 +53,8 @@ export interface InboxSnapshot {
   readonly outageMs: number | null;
   /** Keys that have their own outage. */
   readonly failingKeys: number;
+  /** How many keys have a delivery that is due and that `limits` or a `RetryAfter` does not let start in this process. */
+  readonly limitedKeys: number;
   /** Whether everything is paused, as of the last few seconds. */
   readonly isPaused: boolean;
   /** Keys that are paused, as of the last few seconds. */

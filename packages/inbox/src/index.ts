@@ -25,6 +25,7 @@ export type {
   RetryOptions,
   SuccessStatusOptions,
 } from './options/inbox-options.ts';
+export type { KeyLimits, LimitsOfKey } from './options/key-limits.ts';
 export type { ReceiverOptions, ReceivingOption, WorkerOptions, WorkingOption } from './options/roles.ts';
 export type { InboxRole } from './options/roles.ts';
 export { type InboxAnswer, isDelivery, METHOD_NOT_ALLOWED, mountedForAll } from './receive/inbox-answers.ts';

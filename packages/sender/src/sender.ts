@@ -9,6 +9,7 @@ import type {
   OutboxSnapshot,
 } from '@webhook-backpressure/observe';
 import { checkInteger, checkNumber, DAY_MS, invalid } from '@webhook-backpressure/base';
+import { limitOf } from '@webhook-backpressure/fleet';
 import {
   deadLetters,
   LeaseRenewal,
@@ -23,7 +24,6 @@ import type { Claim } from './dispatch/settling.ts';
 import { Stops } from './dispatch/stops.ts';
 import { EndpointDirectory } from './endpoints/directory.ts';
 import { checkEndpoint, checkEndpointId } from './options/endpoint-settings.ts';
-import { limitOf } from './options/rates.ts';
 import { settle, type SenderOptions } from './options/sender-options.ts';
 import { storedEvent, type OutgoingEvent, type SendResult } from './outbox/outgoing-event.ts';
 import { Outbox } from './outbox/outbox.ts';

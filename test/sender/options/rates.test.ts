@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { fractionOfRate, limitOf } from '../../../packages/sender/src/options/rates.ts';
+import { fractionOfRate, limitOf } from '@webhook-backpressure/fleet';
 
 const PER_DAY = 1 / 86_400;
 

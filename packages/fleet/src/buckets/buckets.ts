@@ -1,5 +1,4 @@
-import type { Awaitable } from '@webhook-backpressure/base';
-import type { Clock } from '@webhook-backpressure/base';
+import { type Awaitable, type Clock, invalid, isRecord } from '@webhook-backpressure/base';
 
 /** How many requests may start: `amount` in `periodMs`, of which up to `burst` can be saved. */
 export interface BucketLimit {
@@ -67,4 +66,16 @@ export interface Buckets {
   readonly processes: number;
   /** Releases timers. The client is not closed. */
   close?(): void;
+}
+
+const CALLS: readonly (keyof Buckets)[] = ['take', 'giveBack', 'pause', 'peek', 'forget'];
+
+/**
+ * Checks the option `buckets`.
+ *
+ * @throws BackpressureError `ERR_WBP_BUCKETS`
+ */
+export function checkBuckets(buckets: unknown): void {
+  if (isRecord(buckets) && CALLS.every((call) => typeof buckets[call] === 'function')) return;
+  throw invalid('ERR_WBP_BUCKETS', 'buckets', 'what redisBuckets() returns', buckets);
 }

@@ -6,6 +6,7 @@ export type InboxWarningCode =
   | 'WBP_VERIFY_BROKEN'
   | 'WBP_PROCESS_FAILED'
   | 'WBP_UNMATCHED'
+  | 'WBP_LIMITS_FAILED'
   | 'WBP_DELIVERY_DEAD'
   | 'WBP_STORE_FAILED';
 

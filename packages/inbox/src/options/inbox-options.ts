@@ -1,11 +1,13 @@
 import type { CurrentOptions, IntakeOptions, Tunable } from '@webhook-backpressure/core';
 import type { SenderProfile } from '@webhook-backpressure/senders';
+import type { Buckets } from '@webhook-backpressure/fleet';
 import type { Signal } from '@webhook-backpressure/base';
 import type { EncryptOptions } from '../encryption/encryption.ts';
 import type { InboxDelivery, RawDelivery } from '../delivery/inbox-delivery.ts';
 import type { InboxStore } from '../store/inbox-store.ts';
 import type { BatchHandler, BatchOptions } from './batch-options.ts';
 import type { Json } from '../delivery/json.ts';
+import type { LimitsOfKey } from './key-limits.ts';
 
 /** The second argument of `process`, and of the handlers of `on`. */
 export interface ProcessContext {
@@ -75,6 +77,13 @@ export interface InboxTunable extends Omit<Tunable, 'overflow'> {
    * Default: no limit.
    */
   maxConcurrencyPerKey?: number | undefined;
+  /**
+   * Returns the limits of a key: its rate and its concurrency over all processes, and its share. Synchronous and cheap: it is
+   * asked again for a key in use every 10 s, so it may read a table that changes. Until it returns something valid for a key,
+   * after an error or an invalid result, the last valid limits apply, else one delivery at a time and one per second; a
+   * process warning names the first such error. Once set, it cannot be removed: let it return undefined. Default: no limits.
+   */
+  limits?: LimitsOfKey | undefined;
   /** How failed deliveries are retried. An update leaves absent fields unchanged. */
   retry?: RetryOptions | undefined;
   /** The status of acknowledgements. An update leaves absent fields unchanged. */
@@ -226,6 +235,11 @@ export interface InboxOptions<R = unknown>
    * clock. Does not limit retries. A redriven delivery is as old as before, so it expires again. Default: no limit.
    */
   ttlMs?: number | ((delivery: InboxDelivery) => number) | undefined;
+  /**
+   * Where the tokens of the rates of `limits` are kept, under `inbox:` and the key. `redisBuckets(client)`: one rate for all
+   * processes; each process passes an object of its own. Default: each process has the rate for itself.
+   */
+  buckets?: Buckets | undefined;
   /** Sender profiles that are checked before the built-in ones, such as `known.mailgun`. Default none. */
   senders?: readonly SenderProfile[] | undefined;
   /** Reports refusals without applying them: accepts every delivery that the store can hold. Default false. */

@@ -24,11 +24,13 @@ import {
   type SettingsOf,
   update,
 } from '@webhook-backpressure/base';
+import { type Buckets, checkBuckets } from '@webhook-backpressure/fleet';
 import { Encryption, encryptSettings, type EncryptOptions } from '../encryption/encryption.ts';
 import { verifiers } from '../verifiers/verifiers.ts';
 import { batchSettings, type BatchSettings } from './batch-options.ts';
 import { EventHandlers } from './event-handlers.ts';
 import type { CurrentInboxOptions, InboxOptions, InboxTunable } from './inbox-options.ts';
+import type { LimitsOfKey } from './key-limits.ts';
 import {
   checkRole,
   checkStoreAndProcess,
@@ -85,7 +87,10 @@ export function withoutRedacted(
 }
 
 /** The tunable options, complete and checked. */
-export type InboxSettings = SettingsOf<CurrentInboxOptions>;
+export type InboxSettings = PlainSettings & { readonly limits: LimitsOfKey | undefined };
+
+/** Those that a snapshot shows. */
+type PlainSettings = SettingsOf<CurrentInboxOptions>;
 
 type Fixed = Omit<InboxOptions<never>, keyof InboxTunable>;
 
@@ -94,6 +99,7 @@ interface Kept extends Fixtures {
   readonly wallClock: () => number;
   readonly ordered: boolean;
   readonly batch: BatchSettings;
+  readonly buckets: Buckets | undefined;
   readonly redact: Redacts;
   readonly encrypt: Encryption;
 }
@@ -117,7 +123,7 @@ const WEEK_MS = 604_800_000;
 const GIB = 1024 * 1024 * 1024;
 const MAX_DEAD_LETTERS = 'ERR_WBP_MAX_DEAD_LETTERS';
 
-const TUNABLE: Rows<InboxSettings, InboxTunable> = {
+const PLAIN: Rows<PlainSettings, Omit<InboxTunable, 'limits'>> = {
   ...INTAKE_TUNABLE,
   capacity: { ...INTAKE_TUNABLE.capacity, default: 100_000 },
   maxWaitMs: { ...INTAKE_TUNABLE.maxWaitMs, default: undefined },
@@ -150,6 +156,11 @@ const TUNABLE: Rows<InboxSettings, InboxTunable> = {
   maxKeptBytes: { default: GIB, check: by(checkInteger, 'ERR_WBP_KEEP_COMPLETED', 1) },
 };
 
+const TUNABLE: Rows<InboxSettings, InboxTunable> = {
+  ...PLAIN,
+  limits: { default: undefined, check: by(checkFunction, 'ERR_WBP_LIMITS') },
+};
+
 const CALLBACK = { default: undefined, check: by(checkFunction, 'ERR_WBP_CALLBACK') };
 const FIXED: { readonly [K in keyof Fixed]-?: Row<K extends keyof Kept ? Kept[K] : Fixed[K]> } = {
   ...INTAKE_FIXED,
@@ -173,6 +184,7 @@ const FIXED: { readonly [K in keyof Fixed]-?: Row<K extends keyof Kept ? Kept[K]
   // A test of an application may replace `Date.now` after this module has been loaded.
   wallClock: { default: () => Date.now(), check: by(checkFunction, 'ERR_WBP_CLOCK') },
   ordered: { default: false, check: by(checkBoolean, 'ERR_WBP_ORDERED') },
+  buckets: { default: undefined, check: checkBuckets },
   redact: { default: redaction(), read: redaction },
   encrypt: {
     default: new Encryption(undefined),
@@ -213,29 +225,39 @@ export function resolveInboxOptions(
 /**
  * The settings after an update.
  *
+ * @param sharesWorkers - whether deliveries share a worker: with `processBatch` or `coalesce`.
  * @throws BackpressureError with the code of the first option that is wrong.
  */
 export function updateInboxSettings(
   present: InboxSettings,
   changes: InboxTunable,
   role: InboxRole,
+  sharesWorkers: boolean,
 ): InboxSettings {
   checkObject(changes, 'update()');
   checkRole(changes, role);
+  if (sharesWorkers && changes.limits !== undefined) throw withoutLimits();
   return checkMarks(update(TUNABLE, INTAKE_FIXED, present, changes));
 }
 
 export function currentInboxOptions(settings: InboxSettings): CurrentInboxOptions {
-  return current<CurrentInboxOptions>(TUNABLE, settings);
+  return current<CurrentInboxOptions>(PLAIN, settings);
 }
 
 /** A batch of an ordered key would have one delivery, and a group as well. */
-function checkShapes({ processBatch, batch, coalesce, ordered }: AnyInboxOptions): void {
+function checkShapes({ processBatch, batch, coalesce, ordered, limits }: AnyInboxOptions): void {
   if (batch !== undefined && processBatch === undefined)
     throw new BackpressureError('ERR_WBP_BATCH', 'batch belongs to processBatch, which is missing.');
-  if (ordered !== true || (processBatch ?? coalesce) === undefined) return;
+  if ((processBatch ?? coalesce) === undefined) return;
+  if (limits !== undefined) throw withoutLimits();
   const name = processBatch === undefined ? 'coalesce' : 'processBatch';
-  throw new BackpressureError('ERR_WBP_ORDERED', `${name} cannot be combined with ordered.`);
+  if (ordered === true)
+    throw new BackpressureError('ERR_WBP_ORDERED', `${name} cannot be combined with ordered.`);
+}
+
+/** A token is for one start of a handler, and these look for more deliveries after it was taken. */
+function withoutLimits(): BackpressureError {
+  return new BackpressureError('ERR_WBP_LIMITS', 'limits cannot be combined with processBatch or coalesce.');
 }
 
 function checkTtl(given: unknown, name: string): void {

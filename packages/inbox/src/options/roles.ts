@@ -66,6 +66,8 @@ export type WorkingOption =
       | 'maxStartsPerSecond'
       | 'maxConcurrencyPerKey'
       | 'maxHandlingMs'
+      | 'limits'
+      | 'buckets'
     )
   | ('retry' | 'retentionMs' | 'maxRemembered' | 'maxDeadLetterAgeMs' | 'keepCompletedMs' | 'maxKeptBytes');
 
@@ -126,6 +128,8 @@ const WORKING: Record<WorkingOption, true> = {
   maxStartsPerSecond: true,
   maxConcurrencyPerKey: true,
   maxHandlingMs: true,
+  limits: true,
+  buckets: true,
   retry: true,
   retentionMs: true,
   maxRemembered: true,

@@ -36,7 +36,7 @@ export class InboxReceiver {
   readonly #inbox: InboxState;
   readonly #options: ReceivingOptions;
   readonly #admission: InboxAdmission;
-  readonly #stored: () => void;
+  readonly #stored: (key: string) => void;
   readonly #recognition: Recognition;
   readonly #deadlines: Deadlines<IncomingDelivery>;
   readonly #budget: BodyBudget;
@@ -45,7 +45,12 @@ export class InboxReceiver {
   readonly #puts: GroupCommit<Put, PutResult>;
 
   /** @param stored - called after a delivery was stored. */
-  constructor(inbox: InboxState, options: ReceivingOptions, admission: InboxAdmission, stored: () => void) {
+  constructor(
+    inbox: InboxState,
+    options: ReceivingOptions,
+    admission: InboxAdmission,
+    stored: (key: string) => void,
+  ) {
     const { clock, now, report, store, wall } = inbox;
     this.#inbox = inbox;
     this.#options = options;
@@ -204,7 +209,7 @@ export class InboxReceiver {
     report.totals[type] += 1;
     report.emit({ type, key, sender, id });
     this.#admission.acknowledged(delivery, key);
-    if (type === 'stored') this.#stored();
+    if (type === 'stored') this.#stored(key);
     const status = isNew ? 'accepted' : 'duplicate';
     return acknowledged(delivery.profile?.success, settings.successStatus, id, status);
   }

@@ -98,6 +98,11 @@ export interface KeyWant {
    * the count. A store that was opened with `isOrdered` claims heads only, with and without this.
    */
   readonly isHeadOnly: boolean;
+  /**
+   * The most claims of the key that there may be after the call, by all owners: no more are made by any of two calls at the
+   * same time. `nextDueMs` ignores it. Default: any number.
+   */
+  readonly maxHeld?: number | undefined;
 }
 
 /** The claimed deliveries of one key. */

@@ -22,6 +22,17 @@ export class CrashSuspects {
     return this.#isFilling ? Math.max(0, size - this.#count) : 0;
   }
 
+  /**
+   * Whether a suspect may begin that was claimed by its key, without regard to the room. One that was stranded again begins
+   * alone.
+   */
+  admits(strandings: number, attempts: number): boolean {
+    if (this.room(attempts) <= 0 || (strandings > 1 && this.#running > 0)) return false;
+    this.began();
+    if (strandings > 1) this.#isFilling = false;
+    return true;
+  }
+
   /** A claim for up to `room` suspects returned `count`, which have begun. */
   claimed(room: number, count: number): void {
     if (count >= room) return;

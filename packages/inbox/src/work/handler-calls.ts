@@ -1,11 +1,22 @@
-import { inBackground } from '@webhook-backpressure/base';
+import { inBackground, isThenable } from '@webhook-backpressure/base';
+import type { BucketLimit } from '@webhook-backpressure/fleet';
 import type { InboxState } from '../capacity/inbox-state.ts';
 import type { DeliveryHandler } from '../options/inbox-options.ts';
 import type { ClaimedDelivery } from '../store/inbox-store.ts';
 import { DeliveryRouter, type CompletedAs } from './delivery-router.ts';
+import type { LimitedClaims } from './limited-claims.ts';
+import { retryInstructionOf } from './retries.ts';
 import type { FailureFacts, RunSettler } from './run-settler.ts';
 import type { HandlerRun } from './handler-run.ts';
 import type { StartRules } from './start-rules.ts';
+
+/** The limits of keys, as far as runs need them. */
+interface LimitsOfRuns {
+  /** Undefined without limits. */
+  readonly limited: LimitedClaims | undefined;
+  /** Gives back claimed deliveries of the key that wait for their start. */
+  giveBackWaiting(key: string): void;
+}
 
 /** Opens claimed deliveries, calls their handlers, and settles them by the result. */
 export class HandlerCalls {
@@ -13,21 +24,27 @@ export class HandlerCalls {
   readonly #router: DeliveryRouter;
   readonly #rules: StartRules;
   readonly #settler: RunSettler;
+  readonly #limits: LimitsOfRuns;
 
   constructor(
     inbox: InboxState,
     process: DeliveryHandler | undefined,
     rules: StartRules,
     settler: RunSettler,
+    limits: LimitsOfRuns,
   ) {
     this.#inbox = inbox;
     this.#router = new DeliveryRouter(inbox, inbox.fixtures.handlers, process);
     this.#rules = rules;
     this.#settler = settler;
+    this.#limits = limits;
   }
 
   async handle(run: HandlerRun): Promise<void> {
-    const { attempt } = run.claimed;
+    const { key, attempt } = run.claimed;
+    run.state = 'running';
+    if (run.rate !== undefined && !run.isTokenFresh && !(await this.#useToken(run, run.rate))) return;
+    run.rate = undefined;
     this.begin(run);
     for (const follower of run.followers) follower.state = 'running';
     let failure: { readonly error: unknown } | undefined;
@@ -48,7 +65,23 @@ export class HandlerCalls {
     // Meanwhile the run may have become overdue, or its claim may have been lost or given back.
     if (isOver(run)) return;
     if (failure === undefined) await this.#settler.complete(run, as);
-    else await this.#settler.fail(run, failure.error, this.factsOf(run));
+    else {
+      const { delayMs } = retryInstructionOf(failure.error);
+      if (delayMs !== undefined && this.#limits.limited?.hold(key, delayMs) === true)
+        this.#limits.giveBackWaiting(key);
+      await this.#settler.fail(run, failure.error, this.factsOf(run));
+    }
+  }
+
+  /** Uses the token of a run that waited since it was claimed. Returns false when the run has ended. */
+  async #useToken(run: HandlerRun, rate: BucketLimit): Promise<boolean> {
+    const usable = this.#limits.limited?.tokens.use(run.claimed.key, 1, rate);
+    run.rate = undefined;
+    if ((isThenable(usable) ? await usable : usable) === 0) {
+      if (!isOver(run)) await this.#settler.giveBack(run);
+      return false;
+    }
+    return !isOver(run);
   }
 
   /** Reports that an attempt begins. */

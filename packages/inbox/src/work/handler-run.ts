@@ -1,4 +1,5 @@
 import { abortController, NO_DEADLINE, type Signal, type Timed } from '@webhook-backpressure/base';
+import type { BucketLimit } from '@webhook-backpressure/fleet';
 import type { EventAttempt } from '../events/inbox-events.ts';
 import type { ClaimedDelivery, ClaimRef } from '../store/inbox-store.ts';
 
@@ -15,8 +16,12 @@ export class HandlerRun implements Timed<HandlerRun> {
   readonly claimed: ClaimedDelivery;
   readonly bytes: number;
   readonly ref: ClaimRef;
-  /** Whether the delivery was in flight when a process died. */
-  readonly isSuspect: boolean;
+  /** Whether the delivery was in flight when a process died, and counts as such. */
+  isSuspect: boolean;
+  /** The limit of its key that its token was taken from, until the token is used. */
+  rate: BucketLimit | undefined;
+  /** Whether its token was found to be usable and no time has passed since. */
+  isTokenFresh = false;
   /** The deliveries of its batch, itself included, if it has a worker for them. */
   members: readonly HandlerRun[] = [this];
   /** The run whose worker it uses: its own, or that of its batch. */

@@ -2,28 +2,25 @@ import { inBackground } from '@webhook-backpressure/base';
 import type { InboxState } from '../capacity/inbox-state.ts';
 import { storedBytes } from '../delivery/stored-bytes.ts';
 import type { InboxOptions } from '../options/inbox-options.ts';
-import { workersPerKey } from '@webhook-backpressure/core/extend';
 import type { ClaimedDelivery } from '../store/inbox-store.ts';
-import type { Task } from '../time/scheduler.ts';
 import { BatchCalls } from './batch-calls.ts';
+import { Claiming } from './claiming.ts';
 import { CrashSuspects } from './crash-suspects.ts';
 import { HandlerCalls, isOver } from './handler-calls.ts';
 import { HandlerRun } from './handler-run.ts';
-import { LEASE_MS, LeaseRenewal } from './lease-renewal.ts';
+import { LeaseRenewal } from './lease-renewal.ts';
+import type { Token } from './limited-claims.ts';
 import { LookAhead } from './look-ahead.ts';
 import { Outages } from './outages.ts';
 import { RunSettler } from './run-settler.ts';
 import { RunningHandlers } from './running-handlers.ts';
 import { StartRules } from './start-rules.ts';
 
-/** The delay of the next try when a due delivery cannot be claimed because another process blocks it. */
-const RECHECK_MS = 1000;
-
 type Processing = Pick<InboxOptions<never>, 'process' | 'processBatch' | 'coalesce' | 'onDead' | 'ttlMs'>;
 
 /**
  * Processes deliveries: claims them as workers become free, runs their handlers, and settles each in the store before its
- * worker takes the next. One claim at a time, and none while nothing is due.
+ * worker takes the next.
  */
 export class InboxWorkers {
   readonly runs: Set<HandlerRun> = new Set<HandlerRun>();
@@ -36,11 +33,9 @@ export class InboxWorkers {
   /** Undefined unless deliveries share workers. */
   readonly #ahead: LookAhead | undefined;
   readonly #suspects = new CrashSuspects();
-  readonly #nextClaim: Task;
-  #claiming: Promise<void> | undefined;
-  #isClaimWanted = false;
   /** How many workers are used, or will be. */
   #taken = 0;
+  readonly #claiming: Claiming;
   #onIdle: (() => void) | undefined;
 
   constructor(inbox: InboxState, options: Processing) {
@@ -60,7 +55,15 @@ export class InboxWorkers {
       this.wake();
     };
     const settler = (this.#settler = new RunSettler(inbox, this.handlers, this.outages, onDead, this.#end));
-    const calls = new HandlerCalls(inbox, process, this.#rules, settler);
+    const limited = () => this.#claiming.limited;
+    const calls = new HandlerCalls(inbox, process, this.#rules, settler, {
+      get limited() {
+        return limited();
+      },
+      giveBackWaiting: (key) => {
+        this.giveBackWaiting(key);
+      },
+    });
     const batches = processBatch && new BatchCalls(inbox, calls, settler, processBatch, coalesce);
     if (processBatch !== undefined || coalesce !== undefined) {
       this.#ahead = new LookAhead({
@@ -84,7 +87,17 @@ export class InboxWorkers {
       runs: this.runs,
       lost: this.#lose,
     });
-    this.#nextClaim = scheduler.task(wake);
+    const taken = (): number => this.#taken;
+    this.#claiming = new Claiming(inbox, {
+      get taken() {
+        return taken();
+      },
+      ahead: this.#ahead,
+      handlers: this.handlers,
+      outages: this.outages,
+      suspects: this.#suspects,
+      begin: (claimed, token) => this.#begin(claimed, false, token),
+    });
   }
 
   /** How many handlers run. */
@@ -99,15 +112,36 @@ export class InboxWorkers {
     return this.#settler.isStoring;
   }
 
-  /** Claims, if a delivery is due and a worker free. Call it when one of them may have become so. */
-  wake(): void {
-    this.#isClaimWanted = true;
-    this.#claiming ??= this.#claim();
+  /** Whether deliveries share a worker. */
+  get sharesWorkers(): boolean {
+    return this.#ahead !== undefined;
+  }
+
+  /** How many keys have something due that `limits` does not let start. */
+  get limitedKeys(): number {
+    return this.#claiming.limited?.limitedKeys ?? 0;
+  }
+
+  /**
+   * Claims, if a delivery is due and a worker free. Call it when one of them may have become so.
+   *
+   * @param key - of the delivery. Default: of any.
+   */
+  wake(key?: string): void {
+    this.#claiming.limited?.due(key);
+    this.#claiming.wake();
+  }
+
+  /** Applies changed options. */
+  retune(): void {
+    this.handlers.retune();
+    this.#claiming.retune();
+    this.wake();
   }
 
   /** Resolves when no claim is in progress. */
   async claimed(): Promise<void> {
-    while (this.#claiming !== undefined) await this.#claiming;
+    await this.#claiming.ended();
   }
 
   /** Resolves when no delivery is claimed any more. */
@@ -136,88 +170,13 @@ export class InboxWorkers {
     if (!this.#inbox.health.isResting) await this.idle();
   }
 
+  /** Releases timers. */
+  end(): void {
+    this.#claiming.limited?.tokens.close();
+  }
+
   get #isOpen(): boolean {
     return this.#inbox.phase === 'open' && this.#inbox.role !== 'receiver';
-  }
-
-  async #claim(): Promise<void> {
-    const { health } = this.#inbox;
-    while (this.#isClaimWanted) {
-      this.#isClaimWanted = false;
-      await health.rest();
-      try {
-        await this.#claimAll();
-      } catch (error) {
-        health.failed('claim', error);
-        this.#isClaimWanted = this.#limits(false).count > 0;
-      }
-    }
-    this.#claiming = undefined;
-  }
-
-  /** Claims until the limits are reached, or nothing is due. */
-  async #claimAll(): Promise<void> {
-    const { store, health, wall, now } = this.#inbox;
-    for (let isIdle = false; ;) {
-      await this.#ahead?.look();
-      const { allowance, count, maxStranded, except } = this.#limits(isIdle);
-      if (count <= 0) {
-        if (this.#isOpen && allowance.againAtMs < Infinity) this.#nextClaim.set(allowance.againAtMs);
-        return;
-      }
-      const nowMs = wall.trustedMs();
-      const claimed = await store.claim(count, { leaseMs: LEASE_MS, nowMs, maxStranded, except });
-      const runs: HandlerRun[] = [];
-      let stranded = 0;
-      for (const one of claimed) {
-        if (one.strandings > 0) stranded += 1;
-        const run = this.#begin(one);
-        if (run !== undefined) runs.push(run);
-      }
-      if (this.#ahead === undefined) for (const run of runs) this.handlers.add(run);
-      else await this.#ahead.begin(runs);
-      this.#suspects.claimed(maxStranded, stranded);
-      if (claimed.length === count) {
-        health.worked();
-        continue;
-      }
-      const claimsAgain = this.outages.cameShort(allowance, isIdle);
-      isIdle = true;
-      if (claimsAgain) continue;
-      // A store may return fewer than there are, because of `maxStranded`.
-      const dueMs = await store.nextDueMs(except);
-      health.worked();
-      const inMs = dueMs === undefined ? Infinity : dueMs - wall.trustedMs();
-      const againAtMs = Math.min(allowance.againAtMs, now() + (inMs > 0 ? inMs : RECHECK_MS));
-      if (againAtMs < Infinity) this.#nextClaim.set(againAtMs);
-      return;
-    }
-  }
-
-  /**
-   * What may be claimed now: 0 or less for nothing.
-   *
-   * @param isIdle - the last claim returned fewer deliveries than allowed.
-   */
-  #limits(isIdle: boolean) {
-    const { settings } = this.#inbox;
-    const workers = this.handlers.concurrency;
-    const allowance = this.outages.allow(this.#taken, workers, isIdle);
-    const except = new Set([...allowance.except, ...(this.#ahead?.keys ?? [])]);
-    let { perKey } = allowance;
-    const most = workersPerKey(settings, workers);
-    if (most < Infinity) {
-      // A claim can skip keys but not limit each one, so it asks for no more than the key with the least room may have.
-      perKey = Math.min(perKey, most);
-      for (const [key, count] of this.outages.load) {
-        if (count >= most) except.add(key);
-        else perKey = Math.min(perKey, most - count);
-      }
-    }
-    const free = this.#isOpen ? workers - this.#taken : 0;
-    const count = Math.min(free, allowance.count, perKey);
-    const maxStranded = Math.min(count, this.#suspects.room(settings.retry.attempts));
-    return { allowance, count, maxStranded, except };
   }
 
   /**
@@ -225,43 +184,64 @@ export class InboxWorkers {
    *
    * @param isAhead - it was claimed by looking ahead, and uses the worker of another run.
    */
-  #begin(claimed: ClaimedDelivery, isAhead = false): HandlerRun | undefined {
+  #begin(claimed: ClaimedDelivery, isAhead = false, token?: Token): HandlerRun | undefined {
     const { now } = this.#inbox;
+    const { limited } = this.#claiming;
+    const { key } = claimed;
     const run = new HandlerRun(claimed, storedBytes(claimed));
-    this.runs.add(run);
+    run.rate = token?.rate;
     run.isPassive = isAhead;
+    this.runs.add(run);
     if (this.runs.size === 1) {
       this.#renewals.begin();
       this.handlers.resume(now());
     }
     if (!isAhead) {
       this.#taken += 1;
-      if (run.isSuspect) this.#suspects.began();
-      this.outages.claimed(claimed.key);
+      this.outages.claimed(key);
+      limited?.began(key);
     }
+    const mayTry = isAhead ? !run.isSuspect : this.#mayTry(run);
+    const isHeld = token?.mayStart === false || limited?.isHeld(key) === true;
     const heldUntilMs = this.#rules.heldUntilMs(claimed);
     const lastError = this.#rules.lastErrorOf(run);
-    if (!this.#isOpen || (isAhead && run.isSuspect)) this.#settler.giveBackSoon(run);
+    if (!this.#isOpen || !mayTry || isHeld) this.#settler.giveBackSoon(run);
     else if (lastError !== undefined) inBackground(this.#settler.failLast(run, lastError));
     else if (heldUntilMs !== undefined) this.#settler.giveBackSoon(run, heldUntilMs);
     else {
       run.startedAtMs = now();
-      run.isProbe = !isAhead && this.outages.began(claimed.key);
+      run.isProbe = !isAhead && this.outages.began(key);
       return run;
     }
     return undefined;
   }
 
+  /** Counts a suspect. A claim from any key returns no more of them than may run; one of a named key does. */
+  #mayTry(run: HandlerRun): boolean {
+    if (!run.isSuspect) return true;
+    const { limited } = this.#claiming;
+    if (limited === undefined) {
+      this.#suspects.began();
+      return true;
+    }
+    const { key, strandings } = run.claimed;
+    run.isSuspect = this.#suspects.admits(strandings, this.#inbox.settings.retry.attempts);
+    if (!run.isSuspect) limited.defer(key);
+    return run.isSuspect;
+  }
+
   readonly #end = (run: HandlerRun, isSuccess: boolean): void => {
     if (!this.runs.delete(run)) return;
+    const { key } = run.claimed;
     run.state = 'over';
     const { holder } = run;
+    this.#claiming.limited?.ended(key, isSuccess, run.rate);
     if (run.isSuspect && !run.isPassive) this.#suspects.ended(run.isMade);
     if (!run.isPassive) holder.users -= 1;
     if (holder.users === 0 && !run.isPassive) {
       this.#free(holder);
       this.handlers.end(holder, isSuccess);
-      this.wake();
+      this.#claiming.wake();
     }
     if (this.runs.size === 0) this.#renewals.end();
     this.#checkIdle();

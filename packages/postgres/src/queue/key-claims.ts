@@ -42,7 +42,7 @@ export class KeyClaims {
     let startedMs = 0;
     const rows = await this.#outcomes.claiming(lease, () => {
       startedMs = performance.now();
-      return this.#server.rows<WantedRow | NextRow>('claim_keys_v1', [
+      const values = [
         this.#owner,
         lease.leaseMs,
         nowMs,
@@ -52,6 +52,13 @@ export class KeyClaims {
         looks.map(({ isFull }) => isFull),
         looks.map(({ floor }) => floor.dueMs),
         looks.map(({ floor }) => floor.seq),
+      ];
+      // Without a limit, calls need not wait for each other.
+      if (wants.every(({ maxHeld }) => maxHeld === undefined))
+        return this.#server.rows<WantedRow | NextRow>('claim_keys_v1', values);
+      return this.#server.rows<WantedRow | NextRow>('claim_keys_v2', [
+        ...values,
+        wants.map(({ maxHeld }) => maxHeld ?? null),
       ]);
     });
     const tookMs = performance.now() - startedMs;

@@ -4,6 +4,7 @@ import type { Run, Server } from '../server/server.ts';
 import { claims } from './claim.ts';
 import { finished } from './finished.ts';
 import { fleet } from './fleet.ts';
+import { heldLimits } from './held-limits.ts';
 import { keyClaims, keyIndexes } from './key-claims.ts';
 import { put } from './put.ts';
 import { settlements } from './settlements.ts';
@@ -15,13 +16,15 @@ export type Migration = (schema: string) => string;
 const FIRST: readonly Migration[] = [tables, put, claims, settlements, finished, fleet];
 /** For senders, which claim by key. */
 const SECOND: readonly Migration[] = [keyIndexes, keyClaims];
+/** For workers with limits of keys. */
+const THIRD: readonly Migration[] = [heldLimits];
 
 /**
  * Step n migrates version n to version n + 1. A published step never changes. It only adds, so that receivers of the
  * release before continue to work while it runs and afterwards, also those that start then. A step that takes something away sets
  * `meta.min_version`, at the earliest a release after the last one that used it.
  */
-export const MIGRATIONS: readonly Migration[] = [FIRST, SECOND].map(
+export const MIGRATIONS: readonly Migration[] = [FIRST, SECOND, THIRD].map(
   (parts) => (s) => parts.map((part) => part(s)).join(''),
 );
 

@@ -6,8 +6,7 @@ import {
   invalid,
   systemClock,
 } from '@webhook-backpressure/base';
-import { type BucketLimit, TokenLevel } from '@webhook-backpressure/fleet';
-import { limitOf } from '../options/rates.ts';
+import { type BucketLimit, limitOf, TokenLevel } from '@webhook-backpressure/fleet';
 
 /** The limit of a {@link tokenBucket}: either `perSecond` or `perMinute`. */
 export interface TokenBucketLimit {

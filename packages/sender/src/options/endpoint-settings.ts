@@ -4,12 +4,13 @@ import {
   checkBoolean,
   checkNames,
   checkNumber,
+  checkUpTo,
   invalid,
 } from '@webhook-backpressure/base';
 import type { BucketLimit } from '@webhook-backpressure/fleet';
 import { endpointUrl } from '../requests/addresses.ts';
 import { checkSecret } from '../requests/request-content.ts';
-import { checkInFlight, checkUpTo, endpointLimit, type EndpointLimits, type LimitDefaults } from './rates.ts';
+import { checkInFlight, endpointLimit, type EndpointLimits, type LimitDefaults } from './rates.ts';
 
 /** When events of an endpoint are put into one request: whichever comes first. */
 export interface BatchOptions {

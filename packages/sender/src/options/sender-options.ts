@@ -7,6 +7,7 @@ import {
   checkNames,
   checkNumber,
   checkOneOf,
+  checkUpTo,
   type Clock,
   type Complete,
   DAY_MS,
@@ -18,10 +19,10 @@ import {
   systemClock,
 } from '@webhook-backpressure/base';
 import type { Awaitable, InboxStore } from '@webhook-backpressure/inbox';
-import type { Buckets } from '@webhook-backpressure/fleet';
+import { type Buckets, checkBuckets } from '@webhook-backpressure/fleet';
 import { isInboxStore } from '@webhook-backpressure/inbox/store';
 import type { Endpoint } from './endpoint-settings.ts';
-import { checkLimits, checkUpTo, type EndpointLimits, type LimitDefaults } from './rates.ts';
+import { checkLimits, type EndpointLimits, type LimitDefaults } from './rates.ts';
 
 /** How failed attempts are retried. */
 export interface SenderRetryOptions {
@@ -122,7 +123,6 @@ const RETRY: RetrySettings = {
   maxAgeMs: 5 * DAY_MS,
 };
 const STORE_CALLS = ['open', 'put', 'stats', 'close'];
-const BUCKET_CALLS = ['take', 'giveBack', 'pause', 'peek', 'forget'];
 
 const ROWS: Rows<SenderSettings, SenderOptions> = {
   store: { check: checkStore },
@@ -173,11 +173,6 @@ function checkStore(store: unknown): void {
   const rule =
     'a store that workers can use, such as memoryStore(), sqliteStore({ path }) or postgresStore()';
   throw invalid('ERR_WBP_STORE', 'store', rule, store);
-}
-
-function checkBuckets(buckets: unknown): void {
-  if (!has(buckets, BUCKET_CALLS))
-    throw invalid('ERR_WBP_BUCKETS', 'buckets', 'what redisBuckets() returns', buckets);
 }
 
 function has(value: unknown, calls: readonly string[]): boolean {

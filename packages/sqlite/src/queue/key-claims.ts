@@ -67,9 +67,10 @@ export class KeyClaims {
         }
         const ordered = isOrdered(this.#connection);
         const othersHold = this.#owners.doOthersHold(self);
-        return wants.map(({ key: name, count, isHeadOnly }): KeyClaim => {
+        return wants.map(({ key: name, count: most, isHeadOnly, maxHeld }): KeyClaim => {
           const key = encodeText(name);
           if (paused.isAll || pausedKeys.has(key)) return { key: name, claimed: [], nextDueMs: undefined };
+          const count = maxHeld === undefined ? most : Math.min(most, Math.max(0, maxHeld - this.#held(key)));
           // In an ordered file only heads are in the states of unclaimed deliveries.
           const { claimed, dueMs } =
             isHeadOnly && !ordered
@@ -144,6 +145,15 @@ export class KeyClaims {
       if (keys.length === limit && at < rows.length - 1) return { keys, next: key };
     }
     return { keys, next: rows.length === most ? rows.at(-1)?.[0] : undefined };
+  }
+
+  /** Claims of a key, by all owners. */
+  #held(key: string): number {
+    const [held] = this.#connection.get(
+      'SELECT count(*) FROM queue INDEXED BY queue_claimed WHERE state = 2 AND key = ?',
+      [key],
+    ) as [number];
+    return held;
   }
 
   #earliest(sql: string, values: readonly Value[]): number {

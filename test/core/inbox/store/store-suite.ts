@@ -4,6 +4,7 @@ import { claims } from './cases/claims.ts';
 import { contents } from './cases/contents.ts';
 import { dueKeys } from './cases/due-keys.ts';
 import { headClaims } from './cases/head-claims.ts';
+import { heldLimits } from './cases/held-limits.ts';
 import { keyClaims } from './cases/key-claims.ts';
 import { model } from './cases/model.ts';
 import { order } from './cases/order.ts';
@@ -31,6 +32,7 @@ export function storeSuite(name: string, makeBed: () => StoreBed | Promise<Store
     claims(current);
     keyClaims(current);
     headClaims(current);
+    heldLimits(current);
     dueKeys(current);
     passing(current);
     order(current);

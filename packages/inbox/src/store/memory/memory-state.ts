@@ -243,11 +243,11 @@ export class MemoryState {
   claimKeys(owner: Owner, wants: readonly KeyWant[], options: Lease): KeyClaim[] {
     if (!this.#isPaused) this.#strandExpired(owner, options.nowMs);
     const leases = this.#leasesOfOthers(owner);
-    return wants.map(({ key, count, isHeadOnly }) => {
+    return wants.map(({ key, count, isHeadOnly, maxHeld = Infinity }) => {
       const line = this.#lines.get(key);
       const claimed: ClaimedDelivery[] = [];
       if (line === undefined || this.#isStopped(key)) return { key, claimed, nextDueMs: undefined };
-      while (claimed.length < count) {
+      while (claimed.length < count && line.claimed < maxHeld) {
         const next = this.#nextOf(line, isHeadOnly);
         if (next === undefined || next.dueMs > options.nowMs) break;
         claimed.push(this.#begin(line, next, owner, options));

@@ -6,6 +6,11 @@ export function want(key: string, count = 1, isHeadOnly = false): KeyWant {
   return { key, count, isHeadOnly };
 }
 
+/** Of all owners together. */
+export function limited(key: string, count: number, maxHeld: number): KeyWant {
+  return { key, count, isHeadOnly: false, maxHeld };
+}
+
 export function head(key: string): KeyWant {
   return want(key, 1, true);
 }

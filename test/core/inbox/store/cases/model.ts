@@ -82,7 +82,12 @@ const exceptOf = (number: number): ReadonlySet<string> =>
 /** One to three keys, of which the last is unknown. */
 function wantsOf(number: number): KeyWant[] {
   const keys = [keyOf(number), keyOf(number + 1), 'unknown'].slice(0, 1 + (number % 3));
-  return keys.map((key, at) => ({ key, count: 1 + ((number + at) % 4), isHeadOnly: (number + at) % 5 < 2 }));
+  return keys.map((key, at) => ({
+    key,
+    count: 1 + ((number + at) % 4),
+    isHeadOnly: (number + at) % 5 < 2,
+    maxHeld: (number + at) % 3 === 0 ? 1 + (number % 3) : undefined,
+  }));
 }
 
 async function keysOf(store: InboxStore, limit: number, dueByMs: number): Promise<DueKey[]> {

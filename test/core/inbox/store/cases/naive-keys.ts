@@ -22,12 +22,13 @@ export class NaiveKeys {
   ): ClaimedDelivery[] {
     if (!this.#store.isPaused) this.#store.strandExpired(owner, nowMs);
     expect(got.map(({ key }) => key)).toEqual(wants.map(({ key }) => key));
-    for (const [at, { key, count, isHeadOnly }] of wants.entries()) {
+    for (const [at, { key, count, isHeadOnly, maxHeld = Infinity }] of wants.entries()) {
       const rows = this.#rowsOf(key);
+      const held = rows.filter(({ state }) => state === 'claimed').length;
       const next = this.#claimable(rows, isHeadOnly);
       const due = next.filter(({ atMs }) => atMs <= nowMs);
       due.sort((a, b) => a.atMs - b.atMs || a.order - b.order);
-      const expected = due.slice(0, count);
+      const expected = due.slice(0, Math.max(0, Math.min(count, maxHeld - held)));
       const { claimed, nextDueMs } = got[at] as KeyClaim;
       expect(claimed.map(({ id, attempt, strandings }) => ({ id, attempt, strandings }))).toEqual(
         expected.map(({ id, attempts, strandings }) => ({ id, attempt: attempts + 1, strandings })),

@@ -1,0 +1,296 @@
+import { isThenable } from '@webhook-backpressure/base';
+import type { BucketLimit } from '@webhook-backpressure/fleet';
+import type { InboxState } from '../capacity/inbox-state.ts';
+import type { ClaimedDelivery, KeyClaim } from '../store/inbox-store.ts';
+import { DueKeyList } from './due-key-list.ts';
+import { KeyTokens } from './key-tokens.ts';
+import { KeyTurns, type Turn } from './key-turns.ts';
+import { LEASE_MS } from './lease-renewal.ts';
+
+/** Keys of one call of the store. */
+const MAX_WANTS = 1000;
+/** The delay of the next try when a delivery is due, but other processes have claimed all that may be. */
+const FIRST_RECHECK_MS = 50;
+const MAX_RECHECK_MS = 2000;
+
+/** Until tokens are asked for again that became too old during a claim. */
+const MIN_WAIT_MS = 1;
+/** The delay of the next try when a delivery may not start beside others that were in flight when a process died. */
+const SUSPECT_MS = 250;
+
+/** What may be claimed in one call. */
+export interface ClaimRoom {
+  /** At least 1. */
+  readonly count: number;
+  /** The most that this process may have of a key, now. */
+  readonly roomOf: (key: string) => number;
+}
+
+/** What the limits of its key say about a claimed delivery. */
+export interface Token {
+  /** The limit that its token was taken from; undefined: it has none. */
+  readonly rate: BucketLimit | undefined;
+  /** Whether it may start: its token has not become too old. */
+  readonly mayStart: boolean;
+}
+
+/** What a call is to claim of one key. */
+interface Want {
+  readonly turn: Turn;
+  count: number;
+  readonly room: number;
+  /** The limit that its tokens were taken from; undefined: it needs none. */
+  readonly rate: BucketLimit | undefined;
+}
+
+/**
+ * Claims for workers with limits of keys. It knows the keys that have deliveries, lets them take turns, takes tokens for the
+ * key whose turn it is, and claims exactly so many of its deliveries. So a key without room costs the others nothing, and
+ * nothing is claimed in order to be given back.
+ */
+export class LimitedClaims {
+  readonly #inbox: InboxState;
+  readonly tokens: KeyTokens;
+  readonly #begin: (claimed: ClaimedDelivery, token: Token) => void;
+  readonly #turns = new KeyTurns();
+  readonly #list: DueKeyList;
+  /** Of keys that wait for their limits only. */
+  #nextTurnMs = Infinity;
+
+  /**
+   * @param load - how many deliveries of each key this process has claimed before.
+   * @param begin - starts a delivery that was claimed, or gives it back.
+   */
+  constructor(
+    inbox: InboxState,
+    load: ReadonlyMap<string, number>,
+    begin: (claimed: ClaimedDelivery, token: Token) => void,
+  ) {
+    this.#inbox = inbox;
+    this.#begin = begin;
+    this.tokens = new KeyTokens(inbox);
+    this.#list = new DueKeyList(inbox, (key, atMs, nowMs) => {
+      this.#turns.due(key, atMs, nowMs);
+    });
+    for (const [key, count] of load) this.#turns.at(key).runs = count;
+  }
+
+  /** Keys of which something is due that their limits do not let start. */
+  get limitedKeys(): number {
+    const nowMs = this.#inbox.now();
+    let count = 0;
+    for (const turn of this.#turns.values()) if (turn.isLimitedAt(nowMs)) count += 1;
+    return count;
+  }
+
+  /** When a claim may find something; Infinity: not before a call of another method. */
+  get nextMs(): number {
+    return Math.min(this.#nextTurnMs, this.#list.nextMs);
+  }
+
+  /** A delivery of this key is due; undefined: of any. */
+  due(key: string | undefined): void {
+    const nowMs = this.#inbox.now();
+    if (key === undefined) this.#list.want();
+    else this.#turns.due(key, nowMs, nowMs);
+  }
+
+  /** Other limits apply from now on. */
+  retune(): void {
+    const nowMs = this.#inbox.now();
+    for (const turn of this.#turns.values()) {
+      turn.askedAtMs = -Infinity;
+      this.#turns.review(turn, nowMs);
+    }
+  }
+
+  /** A delivery of this key was claimed. */
+  began(key: string): void {
+    this.#turns.at(key).runs += 1;
+  }
+
+  /** A claimed delivery may not start now, for another reason than its limits. */
+  defer(key: string): void {
+    this.#turns.at(key).deferredUntilMs = this.#inbox.now() + SUSPECT_MS;
+  }
+
+  /**
+   * A claimed delivery has ended, in whatever way.
+   *
+   * @param rate - the limit that its token was taken from, if it was not used.
+   */
+  ended(key: string, isSuccess: boolean, rate: BucketLimit | undefined): void {
+    const nowMs = this.#inbox.now();
+    const turn = this.#turns.at(key);
+    turn.runs -= 1;
+    if (rate !== undefined) this.#giveBack(turn, 1, rate);
+    // It may be due again, or the next one of an ordered key is.
+    if (!isSuccess || this.#inbox.fixtures.isOrdered === true) this.#turns.due(key, nowMs, nowMs);
+    this.#turns.review(turn, nowMs);
+  }
+
+  /** A handler asked to wait. Returns whether all of its key waits. */
+  hold(key: string, forMs: number): boolean {
+    const nowMs = this.#inbox.now();
+    const turn = this.#turns.at(key);
+    const { isHeldOnRetryAfter, rate } = turn.limit;
+    if (!isHeldOnRetryAfter) return false;
+    turn.heldUntilMs = Math.max(turn.heldUntilMs, nowMs + forMs);
+    if (rate !== undefined) this.tokens.pause(key, forMs, rate);
+    this.#turns.review(turn, nowMs);
+    return true;
+  }
+
+  isHeld(key: string): boolean {
+    return (this.#turns.find(key)?.heldUntilMs ?? -Infinity) > this.#inbox.now();
+  }
+
+  /** Claims once. Returns false when nothing can be claimed now. */
+  async claim(room: ClaimRoom): Promise<boolean> {
+    const isListed = this.#list.nextMs <= this.#inbox.now();
+    if (isListed) await this.#list.readPage();
+    const wants = this.#wants(room);
+    if (wants.length === 0) return isListed && this.nextMs <= this.#inbox.now();
+    try {
+      await this.#takeTokens(wants);
+      const asked = wants.filter(({ count }) => count > 0);
+      if (asked.length > 0) await this.#claim(asked);
+    } finally {
+      const nowMs = this.#inbox.now();
+      for (const { turn } of wants) {
+        turn.isBusy = false;
+        if (turn.left > 0 && turn.startMs <= nowMs) this.#turns.putBack(turn);
+        else {
+          turn.left = 0;
+          this.#turns.review(turn, nowMs);
+        }
+      }
+    }
+    return true;
+  }
+
+  /** The keys whose turn it is, with the counts that they may have. */
+  #wants({ count, roomOf }: ClaimRoom): Want[] {
+    const nowMs = this.#inbox.now();
+    const wants: Want[] = [];
+    const passed: Turn[] = [];
+    let left = count;
+    while (left > 0 && wants.length < MAX_WANTS) {
+      const turn = this.#turns.take(nowMs);
+      if (turn === undefined) break;
+      if (this.#isForgotten(turn, nowMs)) continue;
+      this.tokens.ask(turn, nowMs);
+      if (turn.startMs > nowMs) {
+        this.#turns.review(turn, nowMs);
+        continue;
+      }
+      const { weight, rate, maxConcurrent } = turn.limit;
+      // Not many more than there are: others cannot have tokens that this process holds, if only for a moment.
+      const useful = Math.max(weight, turn.useful);
+      const room = Math.min(useful, roomOf(turn.key), maxConcurrent - turn.runs);
+      if (room <= 0) {
+        passed.push(turn);
+        continue;
+      }
+      if (turn.left === 0) turn.left = weight;
+      const most = Math.min(turn.left, room, left);
+      turn.isBusy = true;
+      turn.isOutdated = false;
+      wants.push({ turn, count: most, room, rate });
+      left -= most;
+    }
+    this.#nextTurnMs = this.#turns.nextMs;
+    // They wait for something else than their limits, and keep their turns.
+    for (const turn of passed) this.#turns.putBack(turn);
+    fill(wants, left);
+    return wants;
+  }
+
+  #isForgotten(turn: Turn, nowMs: number): boolean {
+    if (turn.dueMs < Infinity || turn.runs > 0 || turn.heldUntilMs > nowMs) return false;
+    this.#turns.forget(turn);
+    this.tokens.forget(turn.key);
+    return true;
+  }
+
+  /** Takes the tokens of all wants, and reduces their counts to those that there are. */
+  async #takeTokens(wants: readonly Want[]): Promise<void> {
+    const pending: PromiseLike<void>[] = [];
+    for (const want of wants) {
+      const { turn, rate, count } = want;
+      if (rate === undefined) continue;
+      const taken = this.tokens.take(turn, count, rate);
+      const set = (got: number): void => {
+        want.count = got;
+      };
+      if (isThenable(taken)) pending.push(taken.then(set));
+      else set(taken);
+    }
+    if (pending.length > 0) await Promise.all(pending);
+  }
+
+  #giveBack(turn: Turn, count: number, rate: BucketLimit): void {
+    if (count === 0) return;
+    turn.tokenAtMs = -Infinity;
+    this.tokens.giveBack(turn.key, count, rate);
+  }
+
+  async #claim(wants: readonly Want[]): Promise<void> {
+    const { store, health, wall } = this.#inbox;
+    const nowMs = wall.trustedMs();
+    const isOrdered = this.#inbox.fixtures.isOrdered === true;
+    let results: readonly KeyClaim[];
+    try {
+      results = await store.claimKeys(
+        wants.map(({ turn: { key, limit }, count }) => {
+          const { maxConcurrent } = limit;
+          const maxHeld = maxConcurrent === Infinity || isOrdered ? undefined : maxConcurrent;
+          return { key, count, isHeadOnly: false, maxHeld };
+        }),
+        { leaseMs: LEASE_MS, nowMs },
+      );
+      if (results.length !== wants.length) throw new Error('The store must return one result for each key.');
+    } catch (error) {
+      for (const { turn, count, rate } of wants) if (rate !== undefined) this.#giveBack(turn, count, rate);
+      throw error;
+    }
+    health.worked();
+    await Promise.all(wants.map((want, at) => this.#claimed(want, results[at] as KeyClaim)));
+  }
+
+  async #claimed({ turn, count, rate }: Want, { claimed, nextDueMs }: KeyClaim): Promise<void> {
+    const { now, wall } = this.#inbox;
+    const nowMs = now();
+    const inMs = nextDueMs === undefined ? Infinity : nextDueMs - wall.trustedMs();
+    turn.useful = claimed.length < count ? claimed.length : Math.max(turn.useful, 2 * count);
+    turn.left = claimed.length < count ? 0 : Math.max(0, turn.left - count);
+    turn.dueMs = turn.isOutdated ? nowMs : nowMs + Math.max(0, inMs);
+    if (claimed.length > 0) turn.recheckMs = 0;
+    else if (inMs <= 0) {
+      turn.recheckMs = Math.min(MAX_RECHECK_MS, Math.max(FIRST_RECHECK_MS, 2 * turn.recheckMs));
+      turn.dueMs = nowMs + turn.recheckMs;
+    }
+    let startable = claimed.length;
+    if (rate !== undefined) {
+      this.#giveBack(turn, count - startable, rate);
+      const usable = startable === 0 ? 0 : this.tokens.use(turn.key, startable, rate);
+      startable = isThenable(usable) ? await usable : usable;
+      if (startable < claimed.length) turn.tokenAtMs = now() + MIN_WAIT_MS;
+    }
+    for (const [at, one] of claimed.entries())
+      this.#begin(one, { rate: at < startable ? rate : undefined, mayStart: at < startable });
+  }
+}
+
+/** Distributes the free workers that remain after all keys had their turn, in proportion to the weights. */
+function fill(wants: readonly Want[], left: number): void {
+  let open = wants.filter(({ count, room }) => count < room);
+  while (left > 0 && open.length > 0) {
+    for (const want of open) {
+      const more = Math.min(left, want.turn.limit.weight, want.room - want.count);
+      want.count += more;
+      left -= more;
+    }
+    open = open.filter(({ count, room }) => count < room);
+  }
+}
