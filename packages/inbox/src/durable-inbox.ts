@@ -93,7 +93,6 @@ export class DurableInbox implements Inbox {
       finished,
       settings: current,
       now,
-      wallMs,
       judge,
       restored: wake,
     }));
@@ -136,8 +135,17 @@ export class DurableInbox implements Inbox {
       wake();
     });
     this.pending = pending(store, wallMs, encryption);
-    this.deadLetters = deadLetters({ store, report, finished, redriving, now, encryption });
-    this.completed = completed(store, redriving, encryption);
+    this.deadLetters = deadLetters({
+      store,
+      report,
+      finished,
+      redriving,
+      scheduler,
+      now,
+      wallMs,
+      encryption,
+    });
+    this.completed = completed(store, redriving, wallMs, encryption);
     this.#opening = new StoreOpening({
       store,
       health,
