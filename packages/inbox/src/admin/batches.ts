@@ -94,13 +94,7 @@ class FoundBatches<T extends Candidate> implements Batches {
   #next: number | undefined = 0;
   #failure: { readonly error: unknown } | undefined;
 
-  constructor(
-    list: FinishedList<T>,
-    filter: DeliveryFilter,
-    total: number,
-    upTo: number,
-    move: MoveCall,
-  ) {
+  constructor(list: FinishedList<T>, filter: DeliveryFilter, total: number, upTo: number, move: MoveCall) {
     this.total = total;
     this.#list = list;
     this.#filter = filter;

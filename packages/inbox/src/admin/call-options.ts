@@ -116,14 +116,15 @@ export function checkedChoice(
   if (typeof (which as unknown) !== 'object' || (which as unknown) === null)
     return { id: idOrAll(which as string), filter: key === undefined ? {} : { key } };
   const filter = checkedFilter(which as DeliveryFilter, 'the filter', fields);
-  if (key !== undefined) throw invalid('ERR_WBP_DEAD_LETTERS', 'key', 'in the filter, and not beside it', key);
+  if (key !== undefined)
+    throw invalid('ERR_WBP_DEAD_LETTERS', 'key', 'in the filter, and not beside it', key);
   // A filter whose fields were all forgotten must not move everything.
   if (Object.keys(filter).length > 0) return { id: null, filter };
   throw invalid('ERR_WBP_DEAD_LETTERS', 'The filter', "an object with at least one field, or 'all'", which);
 }
 
-const MIN_RATE = 0.01;
-const MAX_RATE = 100_000;
+export const MIN_RATE = 0.01;
+export const MAX_RATE = 100_000;
 
 export function checkedMove<P>(
   options: MoveOptions<P> & { readonly dryRun?: boolean | undefined },

@@ -94,12 +94,7 @@ export interface DeadLetters {
 export interface DeadLetterParts {
   readonly store: Pick<
     InboxStore,
-    | 'listDeadLetters'
-    | 'scanDeadLetters'
-    | 'getDeadLetter'
-    | 'countDeadLetters'
-    | 'redrive'
-    | 'purge'
+    'listDeadLetters' | 'scanDeadLetters' | 'getDeadLetter' | 'countDeadLetters' | 'redrive' | 'purge'
   >;
   readonly report: { emit(event: { readonly type: 'purged'; readonly count: number }): void };
   readonly finished: FinishedUsage;
@@ -126,7 +121,8 @@ export function deadLetters(parts: DeadLetterParts): DeadLetters {
       const page = await search(all, filter, { after: checkedInteger('after', after, 0), limit });
       return { ...page, deliveries: page.deliveries.map(shown) };
     }
-    if (!needsScan(filter)) return (await store.listDeadLetters({ key: filter.key, limit, offset })).map(shown);
+    if (!needsScan(filter))
+      return (await store.listDeadLetters({ key: filter.key, limit, offset })).map(shown);
     const { deliveries } = await search(all, filter, { after: 0, limit: offset + limit });
     return deliveries.slice(offset).map(shown);
   };
@@ -137,8 +133,14 @@ export function deadLetters(parts: DeadLetterParts): DeadLetters {
     const choice = checkedChoice(which, options, DEAD_LETTER_FIELDS);
     const { dryRun, ...moving } = checkedMove(options);
     if (dryRun) return await tried(choice, moving.signal);
-    const batches = await batchesOf(all, choice, (id, part) => store.redrive(id, { ...part, nowMs: wallMs() }));
-    return await redriving.run(batches, { kind: all.kind, mark: choice.id === null ? 'low' : 'high' }, moving);
+    const batches = await batchesOf(all, choice, (id, part) =>
+      store.redrive(id, { ...part, nowMs: wallMs() }),
+    );
+    return await redriving.run(
+      batches,
+      { kind: all.kind, mark: choice.id === null ? 'low' : 'high' },
+      moving,
+    );
   };
   const purge = async (
     which: string | DeliveryFilter,

@@ -198,8 +198,14 @@ export function completed(
       const { count, first } = await tryOut(all, choice, () => moving.signal?.aborted === true);
       return { count, first: first.map(shown) };
     }
-    const batches = await batchesOf(all, choice, (id, part) => store.replay(id, { ...part, nowMs: wallMs() }));
-    return await redriving.run(batches, { kind: all.kind, mark: choice.id === null ? 'low' : 'high' }, moving);
+    const batches = await batchesOf(all, choice, (id, part) =>
+      store.replay(id, { ...part, nowMs: wallMs() }),
+    );
+    return await redriving.run(
+      batches,
+      { kind: all.kind, mark: choice.id === null ? 'low' : 'high' },
+      moving,
+    );
   };
   return {
     list: async (options = {}) => {

@@ -125,7 +125,10 @@ export class Redriving {
     const startedMs = now();
     this.#moving += 1;
     try {
-      const moved = await batches.next({ limit: Math.min(size.count, most, room.count), maxBytes: room.bytes });
+      const moved = await batches.next({
+        limit: Math.min(size.count, most, room.count),
+        maxBytes: room.bytes,
+      });
       if (moved.length > 0) size.note(now() - startedMs);
       finished.remove(kind, moved);
       for (const one of moved) level.add(one);

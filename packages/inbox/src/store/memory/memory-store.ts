@@ -6,6 +6,7 @@ import type { Put, PutResult, StoreLimits } from '../receiving-store.ts';
 import type {
   Counted,
   MovedDelivery,
+  PageQuery,
   PendingState,
   Portion,
   StoredDeadLetter,
@@ -95,7 +96,7 @@ export class MemoryStore implements InboxStore, Owner {
       .map((entry) => listed(deadLetterOf(entry)));
 
   readonly scanDeadLetters: InboxStore['scanDeadLetters'] = ({ after, limit, key }) => {
-    const entries = inOrder(this.#found(this.#memory.deadLetters, null, key), after);
+    const entries = inOrder(this.#found(this.#memory.deadLetters, null, key), { after, limit });
     return page(entries, limit, ({ order }) => order, deadLetterOf);
   };
 
@@ -123,9 +124,11 @@ export class MemoryStore implements InboxStore, Owner {
   };
 
   readonly listPending: InboxStore['listPending'] = ({ after, limit, key, state, nowMs }) => {
-    const entries = inOrder(this.#found(this.#memory.unfinished, null, key), after);
+    const entries = [...this.#found(this.#memory.unfinished, null, key)].filter(
+      (entry) => state === undefined || stateOf(entry, nowMs) === state,
+    );
     return page(
-      state === undefined ? entries : entries.filter((entry) => stateOf(entry, nowMs) === state),
+      inOrder(entries, { after, limit }),
       limit,
       ({ order }) => order,
       (entry) => pendingOf(entry, nowMs),
@@ -277,11 +280,22 @@ function* found(pile: Pile, id: string | null, key: string | undefined): Generat
   }
 }
 
-/** Those behind a position in the order of first storing. */
-function inOrder(entries: Iterable<Entry>, after: number): Entry[] {
-  const behind = [...entries].filter(({ order }) => order > after);
-  // Mostly in order already, which makes sorting cheap.
-  return behind.sort((a, b) => a.order - b.order);
+/**
+ * The first ones behind a position in the order of first storing, one more than `limit`. Does not sort all of them, because
+ * a long list is read one page after the other.
+ */
+function inOrder(entries: Iterable<Entry>, { after, limit }: Pick<PageQuery, 'after' | 'limit'>): Entry[] {
+  const byOrder = (a: Entry, b: Entry): number => a.order - b.order;
+  let first: Entry[] = [];
+  let last = Infinity;
+  for (const entry of entries) {
+    if (entry.order <= after || entry.order > last) continue;
+    first.push(entry);
+    if (first.length < 4 * (limit + 1)) continue;
+    first = first.sort(byOrder).slice(0, limit + 1);
+    last = first.at(-1)?.order ?? last;
+  }
+  return first.sort(byOrder).slice(0, limit + 1);
 }
 
 function counted(entries: Iterable<Entry>): Counted {
