@@ -123,6 +123,12 @@ export function checkedChoice(
   throw invalid('ERR_WBP_DEAD_LETTERS', 'The filter', "an object with at least one field, or 'all'", which);
 }
 
+export function checkSignal(signal: Signal | undefined): void {
+  const isSignal = isRecord(signal) && typeof signal.aborted === 'boolean';
+  if (signal !== undefined && !isSignal)
+    throw invalid('ERR_WBP_DEAD_LETTERS', 'signal', 'an AbortSignal', signal);
+}
+
 export const MIN_RATE = 0.01;
 export const MAX_RATE = 100_000;
 
@@ -136,9 +142,7 @@ export function checkedMove<P>(
     'ERR_WBP_DEAD_LETTERS',
   );
   const { signal, onProgress, perSecond, dryRun = false } = options;
-  const isSignal = isRecord(signal) && typeof signal.aborted === 'boolean';
-  if (signal !== undefined && !isSignal)
-    throw invalid('ERR_WBP_DEAD_LETTERS', 'signal', 'an AbortSignal', signal);
+  checkSignal(signal);
   if (onProgress !== undefined) checkFunction('ERR_WBP_DEAD_LETTERS', 'onProgress', onProgress);
   if (perSecond !== undefined)
     checkNumber('ERR_WBP_DEAD_LETTERS', 'perSecond', perSecond, MIN_RATE, MAX_RATE, 'deliveries per second');

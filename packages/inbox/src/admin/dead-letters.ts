@@ -1,3 +1,4 @@
+import type { Signal } from '@webhook-backpressure/base';
 import type { FinishedUsage } from '../capacity/finished-usage.ts';
 import { inboxDelivery, type InboxDelivery } from '../delivery/inbox-delivery.ts';
 import type { Encryption } from '../encryption/encryption.ts';
@@ -11,6 +12,7 @@ import {
   checkedInteger,
   checkedKey,
   checkedMove,
+  checkSignal,
   DEFAULT_LIMIT,
   type DeadLetterScope,
   type DryRun,
@@ -50,10 +52,11 @@ export interface DeadLetters {
   ): Promise<readonly ListedDeadLetter[]>;
   /**
    * Lists dead letters in the order of arrival, in pages, without their bodies. `after`: 0 for the first page, then the
-   * `next` of the page before. For long lists: a page behind a large `offset` is slow.
+   * `next` of the page before. For long lists: a page behind a large `offset` is slow. An aborted `signal` ends the search;
+   * the page has what was found until then, and `next` continues it.
    */
   list(
-    options: DeliveryFilter & { limit?: number | undefined; after: number },
+    options: DeliveryFilter & { limit?: number | undefined; after: number; signal?: Signal | undefined },
   ): Promise<Page<ListedDeadLetter>>;
   /**
    * The dead letter of this id with its body; of several keys, the oldest. Rejects with `ERR_WBP_DECRYPT` when it is
@@ -105,20 +108,27 @@ export interface DeadLetterParts {
   readonly encryption: Pick<Encryption, 'decrypt'>;
 }
 
-const PAGE_OPTIONS = ['limit', 'offset', 'after'];
+const PAGE_OPTIONS = ['limit', 'offset', 'after', 'signal'];
 
 export function deadLetters(parts: DeadLetterParts): DeadLetters {
   const { store, report, redriving, wallMs, encryption } = parts;
   const all = deadLetterList(store, (found) => encryption.decrypt(found));
   const list = async (
-    options: DeliveryFilter & { limit?: number; offset?: number; after?: number } = {},
+    options: DeliveryFilter & {
+      limit?: number;
+      offset?: number;
+      after?: number;
+      signal?: Signal | undefined;
+    } = {},
   ): Promise<readonly ListedDeadLetter[] | Page<ListedDeadLetter>> => {
     const filter = checkedFilter(options, 'options', DEAD_LETTER_FIELDS, PAGE_OPTIONS);
-    const { limit = DEFAULT_LIMIT, offset = 0, after } = options;
+    const { limit = DEFAULT_LIMIT, offset = 0, after, signal } = options;
     checkedInteger('limit', limit, 1);
     checkedInteger('offset', offset, 0);
+    checkSignal(signal);
+    const isStopped = (): boolean => signal?.aborted === true;
     if (after !== undefined) {
-      const page = await search(all, filter, { after: checkedInteger('after', after, 0), limit });
+      const page = await search(all, filter, { after: checkedInteger('after', after, 0), limit }, isStopped);
       return { ...page, deliveries: page.deliveries.map(shown) };
     }
     if (!needsScan(filter))

@@ -51,16 +51,17 @@ export async function readPart<T extends Candidate>(
   return { matched, looked: deliveries.length, next };
 }
 
-/** Searches a list until `limit` deliveries are found, or the list ends. */
+/** Searches a list until `limit` deliveries are found, the list ends, or `isStopped` says so. */
 export async function search<T extends Candidate>(
   list: Searchable<T>,
   filter: DeliveryFilter,
   { after, limit }: Pick<PageQuery, 'after' | 'limit'>,
+  isStopped: () => boolean = () => false,
 ): Promise<StoredPage<T>> {
   const found: T[] = [];
   let next: number | undefined = after;
   let size = Math.min(SCANNED, Math.max(FIRST_SCANNED, limit));
-  while (next !== undefined && found.length < limit) {
+  while (next !== undefined && found.length < limit && !isStopped()) {
     const part: Part<T> = await readPart(list, filter, next, size);
     const spare = part.matched[limit - found.length];
     if (spare !== undefined) {
