@@ -59,7 +59,7 @@ export interface MoveOptions<P = MoveProgress> extends DeadLetterScope {
 }
 
 /** Options of a redrive or replay. */
-export interface RedriveOptions extends MoveOptions<RedriveProgress> {}
+export type RedriveOptions = MoveOptions<RedriveProgress>;
 
 /** What a call with `dryRun: true` would move. */
 export interface DryRun<T> {

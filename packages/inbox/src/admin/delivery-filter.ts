@@ -127,15 +127,15 @@ export async function matches<T extends Candidate>(
 
 /** By the headers alone. Undefined if they do not decide. */
 function isOfType(event: string, { headers }: Candidate): boolean | undefined {
-  let needsBody = false;
+  const asked = { forBody: false };
   const found = eventTypeOf({
     headers,
     json: () => {
-      needsBody = true;
+      asked.forBody = true;
       return undefined;
     },
   });
-  return found === undefined && needsBody ? undefined : found === event;
+  return found === undefined && asked.forBody ? undefined : found === event;
 }
 
 function isWithin(ms: number, from: Date | undefined, to: Date | undefined): boolean {

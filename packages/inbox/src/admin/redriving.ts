@@ -7,7 +7,6 @@ import type { FillLevel } from '../capacity/fill-level.ts';
 import type { FinishedKind, FinishedUsage } from '../capacity/finished-usage.ts';
 import { callObserver } from '../events/call-observer.ts';
 import { PartSize } from '../store-calls/part-size.ts';
-import type { Portion } from '../store/store-admin.ts';
 import { nextTurn } from '../store-calls/next-turn.ts';
 
 /** The most bytes of a delivery beside its body. */
@@ -102,7 +101,7 @@ export class Redriving {
       }
       moved += part;
       pace.note(part);
-      if (part > 0 || !batches.isDone) reportProgress(false);
+      reportProgress(false);
       await nextTurn();
     }
     if (moved > 0) report.emit({ type: 'redriven', count: moved });

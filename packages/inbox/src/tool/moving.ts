@@ -116,7 +116,7 @@ async function putBack<T extends Candidate>(
   move: Move<T>,
 ): Promise<Answer> {
   const { id, key, waitsForRoom, perSecond } = request;
-  const { list, done, where } = move;
+  const { list, where } = move;
   if (request.isDryRun) return dryRun(request, move, 'put back into the queue');
   // Later deliveries are not moved, or one that fails immediately would be moved again and again.
   const batches = await batchesOf(list, request, move.move);
