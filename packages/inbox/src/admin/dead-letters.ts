@@ -76,6 +76,7 @@ export interface DeadLetters {
     which: string | DeliveryFilter,
     options: RedriveOptions & { dryRun: true },
   ): Promise<DryRun<ListedDeadLetter>>;
+  /** Puts them back, as above. */
   redrive(
     which: string | DeliveryFilter,
     options?: RedriveOptions & { dryRun?: false | undefined },
@@ -88,6 +89,7 @@ export interface DeadLetters {
     which: string | DeliveryFilter,
     options: MoveOptions & { dryRun: true },
   ): Promise<DryRun<ListedDeadLetter>>;
+  /** Deletes them, as above. */
   purge(
     which: string | DeliveryFilter,
     options?: MoveOptions & { dryRun?: false | undefined },

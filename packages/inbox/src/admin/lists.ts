@@ -170,6 +170,7 @@ export interface Completed {
     which: string | CompletedFilter,
     options: RedriveOptions & { dryRun: true },
   ): Promise<DryRun<ListedCompletedDelivery>>;
+  /** Puts them back, as above. */
   replay(
     which: string | CompletedFilter,
     options?: RedriveOptions & { dryRun?: false | undefined },
