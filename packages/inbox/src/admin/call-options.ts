@@ -79,7 +79,7 @@ export function checkedId(id: string): string {
 }
 
 /** The id, or null for `all`. */
-export function idOrAll(id: string): string | null {
+function idOrAll(id: string): string | null {
   return checkedId(id) === 'all' ? null : id;
 }
 
