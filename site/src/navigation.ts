@@ -84,6 +84,7 @@ export const groups: readonly Group[] = [
       doc('sending', 'Sending webhooks'),
       doc('production', 'Production'),
       doc('testing', 'Testing your app'),
+      doc('patterns', 'Patterns'),
       doc('migration', 'Migration'),
       doc('troubleshooting', 'Troubleshooting'),
       doc('faq', 'FAQ'),

@@ -133,6 +133,21 @@ it(
     expect(await dialog.locator('pre').textContent()).toBe('{"order":1}');
     await live.page.keyboard.press('Escape');
 
+    await letters.getByLabel('Error contains').fill('unknown');
+    await letters.getByRole('button', { name: 'Filter' }).click();
+    await expect.poll(() => letters.textContent(), POLL).toContain('No dead letters match.');
+    await letters.getByLabel('Error contains').fill('DOES NOT EXIST');
+    await letters.getByLabel('Body contains').fill('"order"');
+    await live.page.keyboard.press('Enter');
+    await expect.poll(() => letters.locator('tbody tr').count(), POLL).toBe(1);
+    await letters.getByRole('button', { name: 'Redrive matching' }).click();
+    const question = live.page.getByRole('dialog', { name: 'Redrive the matching dead letters?' });
+    expect(await question.textContent()).toContain('This puts 1 dead letter back');
+    await question.getByRole('button', { name: 'Cancel' }).click();
+    for (const label of ['Error contains', 'Body contains']) await letters.getByLabel(label).fill('');
+    await letters.getByRole('button', { name: 'Filter' }).click();
+    expect(await letters.getByRole('button', { name: 'Redrive all' }).count()).toBe(1);
+
     receiver.isInboxBroken = false;
     await letters.getByRole('button', { name: 'Redrive', exact: true }).click();
     await expect.poll(() => receiver.inbox.snapshot().totals.completed, POLL).toBe(1);

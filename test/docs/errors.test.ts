@@ -15,7 +15,7 @@ import {
   verifiers,
 } from '@webhook-backpressure/inbox';
 import { createIntake, sizeQueue } from '@webhook-backpressure/core';
-import { logEvents, observe, readMetrics } from '@webhook-backpressure/observe';
+import { logEvents, notify, observe, readMetrics } from '@webhook-backpressure/observe';
 import { joinFleet, memoryRegistry } from '@webhook-backpressure/fleet';
 import { manualClock } from '@webhook-backpressure/core/testing';
 import { bullmqDoor, deliveryOf } from '@webhook-backpressure/bullmq';
@@ -165,6 +165,7 @@ async function thrownBy(line: string): Promise<unknown> {
     settingsOf,
     sizeQueue,
     logEvents,
+    notify,
     cloudEventsHandshake,
     known,
     manualClock,

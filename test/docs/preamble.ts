@@ -35,6 +35,7 @@ declare global {
   const throwing: typeof inboxPackage.throwing;
   const sizeQueue: typeof core.sizeQueue;
   const logEvents: typeof observing.logEvents;
+  const notify: typeof observing.notify;
   const readMetrics: typeof observing.readMetrics;
   const instrument: typeof otel.instrument;
   const metrics: typeof otelApi.metrics;

@@ -1,5 +1,6 @@
 import { describe } from 'vitest';
 import { deadLettersSuite } from '../core/tool/dead-letters-suite.ts';
+import { filterSuite } from '../core/tool/filter-suite.ts';
 import { movingSuite } from '../core/tool/moving-suite.ts';
 import type { ToolBed } from '../core/tool/tool-bed.ts';
 import { isSkipped, PostgresBed } from './bed.ts';
@@ -27,4 +28,5 @@ function createBed(): ToolBed {
 describe.skipIf(isSkipped)('on a real server', () => {
   movingSuite('of PostgreSQL', createBed);
   deadLettersSuite('of PostgreSQL', createBed);
+  filterSuite('of PostgreSQL', createBed);
 });

@@ -62,6 +62,7 @@ it('reads no more rows than needed with any statement, however many deliveries a
       await store.replay(id, { ...ANY, key, nowMs });
     }
     await store.listDeadLetters({ key, limit: 9, offset: 0 });
+    await store.scanDeadLetters({ key, after: 0, limit: 9 });
     await store.getDeadLetter('f', { key });
     await store.getCompleted('f', { key });
     await store.listCompleted({ key, after: 0, limit: 9 });

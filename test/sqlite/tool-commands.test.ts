@@ -1,5 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { deadLettersSuite } from '../core/tool/dead-letters-suite.ts';
+import { filterSuite } from '../core/tool/filter-suite.ts';
 import { movingSuite } from '../core/tool/moving-suite.ts';
 import type { ToolBed } from '../core/tool/tool-bed.ts';
 import { tool, toolHere } from './run-tool.ts';
@@ -21,3 +22,4 @@ function createBed(): ToolBed {
 
 movingSuite('of SQLite', createBed);
 deadLettersSuite('of SQLite', createBed);
+filterSuite('of SQLite', createBed);

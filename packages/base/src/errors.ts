@@ -40,6 +40,7 @@ export type BackpressureErrorCode =
   | 'ERR_WBP_READINESS'
   | 'ERR_WBP_LISTENER'
   | 'ERR_WBP_LOG_EVENTS'
+  | 'ERR_WBP_NOTIFY'
   | 'ERR_WBP_OTEL'
   | 'ERR_WBP_INTAKE'
   | 'ERR_WBP_FLEET'

@@ -103,7 +103,6 @@ export class DurableInbox implements Inbox {
       finished,
       settings: current,
       now,
-      wallMs,
       judge,
       restored: wake,
     }));
@@ -146,8 +145,9 @@ export class DurableInbox implements Inbox {
       wake();
     });
     this.pending = pending(store, wallMs, encryption);
-    this.deadLetters = deadLetters({ store, report, finished, redriving, now, encryption });
-    this.completed = completed(store, redriving, encryption, (id) => fixtures.handlers.partIdsOf(id));
+    const admin = { store, report, finished, redriving, scheduler, now, wallMs, encryption };
+    this.deadLetters = deadLetters(admin);
+    this.completed = completed(store, redriving, wallMs, encryption, (id) => fixtures.handlers.partIdsOf(id));
     this.#opening = new StoreOpening({
       store,
       health,

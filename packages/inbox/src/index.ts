@@ -1,4 +1,13 @@
-export type { DeadLetterScope, PageOptions, RedriveOptions, RedriveProgress } from './admin/call-options.ts';
+export type {
+  DeadLetterScope,
+  DryRun,
+  MoveOptions,
+  MoveProgress,
+  PageOptions,
+  RedriveOptions,
+  RedriveProgress,
+} from './admin/call-options.ts';
+export type { CompletedFilter, DeliveryFilter, PendingFilter } from './admin/delivery-filter.ts';
 export type { Completed, CompletedDelivery, ListedCompletedDelivery } from './admin/lists.ts';
 export type { DeadLetter, DeadLetters, ListedDeadLetter } from './admin/dead-letters.ts';
 export type { Listed, Page } from './admin/lists.ts';

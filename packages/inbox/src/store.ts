@@ -3,6 +3,7 @@ export { deadLetters } from './admin/dead-letters.ts';
 export { Redriving } from './admin/redriving.ts';
 export { FinishedUsage } from './capacity/finished-usage.ts';
 export { areOtherBodies, bodySum, type Summed } from './delivery/body-sum.ts';
+export { fromBase64, randomUuid, subtle, utf8 } from './encryption/web-crypto.ts';
 export { checkJson, NotJsonError } from './delivery/json.ts';
 export { storedBytes } from './delivery/stored-bytes.ts';
 export { marksIn, paramsWithMarks } from './delivery/stored-marks.ts';

@@ -9,6 +9,9 @@ export type { Attributes, HistogramSample, Metric, Sample, ValueSample } from '.
 export type { MetricsReader, RecordListener } from './metrics/metrics-reader.ts';
 export { readMetrics, type MetricsOptions, type MetricsSource } from './metrics/read-metrics.ts';
 export { outboxMetrics } from './metrics/outbox-metrics.ts';
+export { notify, type NoticeEvents, type NotifyOptions } from './notices/notify.ts';
+export type { Notice, NoticeAlarm, NoticeCount } from './notices/notice.ts';
+export type { NoticeReceiver, NoticeSender } from './notices/receivers.ts';
 export {
   observe,
   observedSnapshots,

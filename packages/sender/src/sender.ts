@@ -152,7 +152,6 @@ class DurableSender implements Sender {
       report,
       finished,
       now,
-      wallMs,
       level: {
         get depth() {
           return level.depth;
@@ -178,7 +177,9 @@ class DurableSender implements Sender {
       report,
       finished,
       redriving: this.#redriving,
+      scheduler,
       now,
+      wallMs,
       encryption: { decrypt: (delivery) => delivery },
     });
     this.#view = new OutboxView(context, outbox, dispatcher, this.#stops);

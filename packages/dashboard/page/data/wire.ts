@@ -40,6 +40,13 @@ export interface DeadLetter {
   readonly isEncrypted?: boolean;
 }
 
+/** Chooses dead letters. */
+export interface DeadLetterFilter {
+  readonly sender?: string;
+  readonly error?: string;
+  readonly text?: string;
+}
+
 export interface DeadLetterPage {
   readonly items: readonly DeadLetter[];
   readonly next: string | null;

@@ -1,5 +1,6 @@
 import type {
   AnySource,
+  DeadLetterFilter,
   DeadLetterPage,
   Options,
   PageState,
@@ -53,8 +54,8 @@ export class Client {
     return this.#get('state', {}) as Promise<PageState>;
   }
 
-  deadLetters({ kind, name }: Named, cursor?: string): Promise<DeadLetterPage> {
-    const query = cursor === undefined ? { [kind]: name } : { [kind]: name, cursor };
+  deadLetters({ kind, name }: Named, filter?: DeadLetterFilter, cursor?: string): Promise<DeadLetterPage> {
+    const query = { [kind]: name, ...filter, ...(cursor === undefined ? {} : { cursor }) };
     return this.#get('dead', query) as Promise<DeadLetterPage>;
   }
 
@@ -67,13 +68,21 @@ export class Client {
     return ((await this.#post('update', { [kind]: name, options })) as { options: Options }).options;
   }
 
-  /** Redrives or purges one dead letter, or all. `isComplete`: false while the inbox has no room for the others. */
+  /**
+   * Redrives or purges one dead letter, those that match, or all; with `dryRun` only counts them. `isComplete`: false while
+   * the inbox has no room for the others, or when there was no time for them.
+   */
   async settle(
     action: 'redrive' | 'purge',
     { kind, name }: Named,
-    one?: { readonly key: string; readonly id: string },
+    which: {
+      readonly key?: string;
+      readonly id?: string;
+      readonly filter?: DeadLetterFilter | undefined;
+      readonly dryRun?: boolean;
+    } = {},
   ): Promise<Settled> {
-    return (await this.#post(action, { [kind]: name, ...one })) as Settled;
+    return (await this.#post(action, { [kind]: name, ...which })) as Settled;
   }
 
   /** Pauses or resumes an endpoint of an outbox. */

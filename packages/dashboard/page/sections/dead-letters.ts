@@ -4,6 +4,7 @@ import { addToHead, button, card, h, setCut, setText } from '../parts/dom.ts';
 import { problemOf, problemText } from '../parts/problem.ts';
 import type { Page, Section } from '../parts/section.ts';
 import { Table } from '../parts/table.ts';
+import { deadLetterFilter } from './dead-letter-filter.ts';
 import { showDeadLetter } from './dead-letter-dialog.ts';
 
 /** While the number of dead letters changes, the list is loaded again no more often than this. */
@@ -47,7 +48,8 @@ export function deadLetterSection(page: Page): Section<AnySource> {
     { class: 'scroll', tabindex: '0', role: 'group', 'aria-label': 'Dead letters' },
     table.element,
   );
-  const element = card('Dead letters', box, empty, notice, problem, more);
+  const { element: row, filter } = deadLetterFilter(() => load(false));
+  const element = card('Dead letters', row, box, empty, notice, problem, more);
   if (page.allowUpdate) addToHead(element, h('div', { class: 'actions' }, ...all));
 
   function fill(cells: readonly HTMLTableCellElement[], item: DeadLetter, isNew: boolean): void {
@@ -80,7 +82,7 @@ export function deadLetterSection(page: Page): Section<AnySource> {
     isLoading = true;
     loadedMs = performance.now();
     try {
-      const answer = await page.client.deadLetters(of, isMore ? (next ?? undefined) : undefined);
+      const answer = await page.client.deadLetters(of, filter(), isMore ? (next ?? undefined) : undefined);
       items = isMore ? [...items, ...answer.items] : answer.items;
       ({ next } = answer);
       problem.replaceChildren();
@@ -96,9 +98,12 @@ export function deadLetterSection(page: Page): Section<AnySource> {
     table.show(items);
     box.hidden = items.length === 0;
     empty.hidden = items.length > 0;
-    setText(empty, 'The dead-letter queue is empty.');
+    const isFiltered = filter() !== undefined;
+    setText(empty, isFiltered ? 'No dead letters match.' : 'The dead-letter queue is empty.');
+    for (const [at, verb] of ['Redrive', 'Purge'].entries())
+      setText(all[at] as Element, isFiltered ? `${verb} matching` : `${verb} all`);
     more.hidden = next === null;
-    for (const control of all) control.disabled = items.length === 0;
+    for (const control of all) control.disabled = items.length === 0 && next === null;
   }
 
   async function show(letter: DeadLetter): Promise<void> {
@@ -111,24 +116,40 @@ export function deadLetterSection(page: Page): Section<AnySource> {
 
   async function settle(action: 'redrive' | 'purge', letter?: DeadLetter): Promise<void> {
     const isPurge = action === 'purge';
-    const which = letter === undefined ? 'all dead letters' : `the dead letter ${letter.id} of ${letter.key}`;
+    const chosen = letter === undefined ? filter() : undefined;
+    let which = letter === undefined ? 'all dead letters' : `the dead letter ${letter.id} of ${letter.key}`;
+    if (chosen !== undefined) {
+      try {
+        const found = await page.client.settle(action, of, { filter: chosen, dryRun: true });
+        which = `${found.isComplete ? '' : 'at least '}${plural(found.count, 'dead letter', 'dead letters')}`;
+      } catch (error) {
+        problem.replaceChildren(...problemText(problemOf(error)));
+        return;
+      }
+    }
+    const verb = isPurge ? 'Purge' : 'Redrive';
     // A single redrive can be repeated and loses nothing.
     const isConfirmed =
       (letter !== undefined && !isPurge) ||
       (await page.confirm({
-        title: `${isPurge ? 'Purge' : 'Redrive'} ${letter === undefined ? 'all dead letters' : 'this dead letter'}?`,
+        title: `${verb} ${letter !== undefined ? 'this dead letter' : chosen === undefined ? 'all dead letters' : 'the matching dead letters'}?`,
         text: isPurge
-          ? `This deletes ${which} for good and forgets the id, so that it may be sent again.`
+          ? `This deletes ${which} for good and forgets ${letter === undefined ? 'their ids, so that they' : 'the id, so that it'} may be sent again.`
           : `This puts ${which} back among the unfinished ones, with all attempts available again.`,
-        action: isPurge ? 'Purge' : 'Redrive',
+        action: verb,
         isDangerous: isPurge,
       }));
     if (!isConfirmed) return;
     try {
-      const one = letter === undefined ? undefined : { key: letter.key, id: letter.id };
+      const one = letter === undefined ? { filter: chosen } : { key: letter.key, id: letter.id };
       const { count: settled, isComplete } = await page.client.settle(action, of, one);
       const done = `${isPurge ? 'Purged' : 'Redrove'} ${plural(settled, 'dead letter', 'dead letters')}.`;
-      setText(notice, isComplete ? done : `${done} There is no room for the others yet: redrive them later.`);
+      setText(
+        notice,
+        isComplete
+          ? done
+          : `${done} ${isPurge ? 'There was no time for the others: purge them again.' : 'There is no room for the others yet: redrive them later.'}`,
+      );
       problem.replaceChildren();
     } catch (error) {
       problem.replaceChildren(...problemText(problemOf(error)));

@@ -68,6 +68,7 @@ export async function fromStore<T>(call: () => Promise<T>): Promise<T> {
   try {
     return await call();
   } catch (error) {
+    if (error instanceof Refused) throw error;
     if (error instanceof BackpressureError) throw libraryError(error, 500);
     throw refused('FAILED', 'The store failed.');
   }

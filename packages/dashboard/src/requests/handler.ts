@@ -69,7 +69,7 @@ export class Handler {
       case 'events':
         return this.#events(incoming);
       case 'dead':
-        return json(await listDeadLetters(query(), settings));
+        return json(await listDeadLetters(query(), settings, settings.clock));
       case 'dead/item':
         return json(await showDeadLetter(query(), settings));
       default:

@@ -1,5 +1,15 @@
-import { invalid, isRecord, type Signal } from '@webhook-backpressure/base';
+import {
+  checkBoolean,
+  checkFunction,
+  checkNames,
+  checkNumber,
+  invalid,
+  isRecord,
+  type Signal,
+} from '@webhook-backpressure/base';
 import type { PageQuery, PendingState } from '../store/store-admin.ts';
+import type { Choice } from './batches.ts';
+import { checkedFilter, type DeliveryFilter } from './delivery-filter.ts';
 
 /** Restricts a call to one key, because ids are unique within a key only. Default: any key. */
 export interface DeadLetterScope {
@@ -15,22 +25,48 @@ export interface PageOptions extends DeadLetterScope {
   after?: number | undefined;
 }
 
+/** The progress of a redrive, replay or purge. */
+export interface MoveProgress {
+  /** Deliveries that were moved so far. */
+  readonly moved: number;
+  /** Deliveries that were compared with the filter so far; without a filter, as `moved`. */
+  readonly looked: number;
+  /** Deliveries in the list, or of the id or key, at the time of the call. */
+  readonly total: number;
+}
+
 /** The progress of a redrive or replay. */
-export interface RedriveProgress {
-  /** Deliveries that were put back so far. */
+export interface RedriveProgress extends MoveProgress {
+  /** The same as `moved`. */
   readonly redriven: number;
-  /** Deliveries that are left of those that existed when the call was made. */
+  /** Deliveries that are left of those that existed when the call was made; with a filter, at most. */
   readonly remaining: number;
   /** Whether the inbox has no room at present; the call resumes when it has. */
   readonly isWaiting: boolean;
 }
 
-/** Options of a redrive or replay. */
-export interface RedriveOptions extends DeadLetterScope {
+/** How deliveries are moved. `key` is for an id or `all`; a filter has its own. */
+export interface MoveOptions<P = MoveProgress> extends DeadLetterScope {
+  /**
+   * The most deliveries that are moved per second. A number from 0.01 to 100,000. Default: no limit beside the room in the
+   * inbox.
+   */
+  perSecond?: number | undefined;
   /** Stops after the current batch. The remaining deliveries stay where they are. */
   signal?: Signal | undefined;
   /** Called after each batch, and when there is no room. What it throws is ignored. */
-  onProgress?: ((progress: RedriveProgress) => unknown) | undefined;
+  onProgress?: ((progress: P) => unknown) | undefined;
+}
+
+/** Options of a redrive or replay. */
+export type RedriveOptions = MoveOptions<RedriveProgress>;
+
+/** What a call with `dryRun: true` would move. */
+export interface DryRun<T> {
+  /** How many deliveries. */
+  readonly count: number;
+  /** The first ones, 10 at most. */
+  readonly first: readonly T[];
 }
 
 export const DEFAULT_LIMIT = 100;
@@ -43,7 +79,7 @@ export function checkedId(id: string): string {
 }
 
 /** The id, or null for `all`. */
-export function idOrAll(id: string): string | null {
+function idOrAll(id: string): string | null {
   return checkedId(id) === 'all' ? null : id;
 }
 
@@ -61,10 +97,8 @@ export function checkedInteger(name: string, value: number, least: number): numb
   throw invalid('ERR_WBP_DEAD_LETTERS', name, `an integer of at least ${String(least)}`, value);
 }
 
-export function checkedPage(options: PageOptions): PageQuery {
-  const key = checkedKey(options);
-  const { limit = DEFAULT_LIMIT, after = 0 } = options;
-  return { key, limit: checkedInteger('limit', limit, 1), after: checkedInteger('after', after, 0) };
+export function checkedPage({ limit = DEFAULT_LIMIT, after = 0 }: PageOptions): Omit<PageQuery, 'key'> {
+  return { limit: checkedInteger('limit', limit, 1), after: checkedInteger('after', after, 0) };
 }
 
 export function checkedState(state: PendingState | undefined): PendingState | undefined {
@@ -72,13 +106,46 @@ export function checkedState(state: PendingState | undefined): PendingState | un
   throw invalid('ERR_WBP_DEAD_LETTERS', 'state', '"ready", "delayed" or "active"', state);
 }
 
-export function checkedRedrive(options: RedriveOptions): RedriveOptions {
+/** The deliveries that a call chooses by an id, by `all` or by a filter. */
+export function checkedChoice(
+  which: string | DeliveryFilter,
+  options: DeadLetterScope,
+  fields: readonly (keyof DeliveryFilter)[],
+): Choice {
   const key = checkedKey(options);
-  const { signal, onProgress } = options;
+  if (typeof (which as unknown) !== 'object' || (which as unknown) === null)
+    return { id: idOrAll(which as string), filter: key === undefined ? {} : { key } };
+  const filter = checkedFilter(which as DeliveryFilter, 'the filter', fields);
+  if (key !== undefined)
+    throw invalid('ERR_WBP_DEAD_LETTERS', 'key', 'in the filter, and not beside it', key);
+  // A filter whose fields were all forgotten must not move everything.
+  if (Object.keys(filter).length > 0) return { id: null, filter };
+  throw invalid('ERR_WBP_DEAD_LETTERS', 'The filter', "an object with at least one field, or 'all'", which);
+}
+
+export function checkSignal(signal: Signal | undefined): void {
   const isSignal = isRecord(signal) && typeof signal.aborted === 'boolean';
   if (signal !== undefined && !isSignal)
     throw invalid('ERR_WBP_DEAD_LETTERS', 'signal', 'an AbortSignal', signal);
-  if (onProgress !== undefined && typeof (onProgress as unknown) !== 'function')
-    throw invalid('ERR_WBP_DEAD_LETTERS', 'onProgress', 'a function', onProgress);
-  return { key, signal, onProgress };
+}
+
+export const MIN_RATE = 0.01;
+export const MAX_RATE = 100_000;
+
+export function checkedMove<P>(
+  options: MoveOptions<P> & { readonly dryRun?: boolean | undefined },
+): Omit<MoveOptions<P>, 'key'> & { readonly dryRun: boolean } {
+  checkNames(
+    options,
+    'options',
+    ['key', 'perSecond', 'signal', 'onProgress', 'dryRun'],
+    'ERR_WBP_DEAD_LETTERS',
+  );
+  const { signal, onProgress, perSecond, dryRun = false } = options;
+  checkSignal(signal);
+  if (onProgress !== undefined) checkFunction('ERR_WBP_DEAD_LETTERS', 'onProgress', onProgress);
+  if (perSecond !== undefined)
+    checkNumber('ERR_WBP_DEAD_LETTERS', 'perSecond', perSecond, MIN_RATE, MAX_RATE, 'deliveries per second');
+  checkBoolean('ERR_WBP_DEAD_LETTERS', 'dryRun', dryRun);
+  return { signal, onProgress, perSecond, dryRun };
 }

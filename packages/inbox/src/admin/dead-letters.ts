@@ -1,20 +1,30 @@
+import type { Signal } from '@webhook-backpressure/base';
 import type { FinishedUsage } from '../capacity/finished-usage.ts';
 import { inboxDelivery, type InboxDelivery } from '../delivery/inbox-delivery.ts';
 import type { Encryption } from '../encryption/encryption.ts';
-import { nextTurn } from '../store-calls/next-turn.ts';
-import { PART_BYTES, PartSize } from '../store-calls/part-size.ts';
 import type { InboxStore } from '../store/inbox-store.ts';
+import type { ListedDelivery } from '../store/store-admin.ts';
+import type { Scheduler } from '../time/scheduler.ts';
+import { batchesOf, type Choice, tryOut } from './batches.ts';
 import {
+  checkedChoice,
   checkedId,
   checkedInteger,
   checkedKey,
+  checkedMove,
+  checkSignal,
   DEFAULT_LIMIT,
-  idOrAll,
   type DeadLetterScope,
+  type DryRun,
+  type MoveOptions,
   type RedriveOptions,
 } from './call-options.ts';
-import { listed, type Listed } from './lists.ts';
+import { checkedFilter, DEAD_LETTER_FIELDS, type DeliveryFilter, needsScan } from './delivery-filter.ts';
+import { deadLetterList } from './finished-list.ts';
+import { listed, type Listed, type Page } from './lists.ts';
+import { purgeAll } from './purging.ts';
 import type { Redriving } from './redriving.ts';
+import { search } from './scan.ts';
 
 /** A delivery in the dead-letter queue, which is not retried automatically. */
 export interface DeadLetter extends InboxDelivery {
@@ -34,58 +44,137 @@ export type ListedDeadLetter = Listed<DeadLetter>;
 /** The dead-letter queue. Its calls reject with what the store throws. */
 export interface DeadLetters {
   /**
-   * Lists dead letters, the oldest first, without their bodies. `limit`: integer ≥ 1, default 100. `offset`: integer ≥ 0,
-   * default 0.
+   * Lists dead letters without their bodies: without a filter beside `key` the oldest first, with one in the order of
+   * arrival. `limit`: integer ≥ 1, default 100. `offset`: integer ≥ 0, default 0; it counts deliveries that match.
    */
   list(
-    options?: DeadLetterScope & { limit?: number | undefined; offset?: number | undefined },
+    options?: DeliveryFilter & { limit?: number | undefined; offset?: number | undefined },
   ): Promise<readonly ListedDeadLetter[]>;
+  /**
+   * Lists dead letters in the order of arrival, in pages, without their bodies. `after`: 0 for the first page, then the
+   * `next` of the page before. For long lists: a page behind a large `offset` is slow. An aborted `signal` ends the search;
+   * the page has what was found until then, and `next` continues it.
+   */
+  list(
+    options: DeliveryFilter & { limit?: number | undefined; after: number; signal?: Signal | undefined },
+  ): Promise<Page<ListedDeadLetter>>;
   /**
    * The dead letter of this id with its body; of several keys, the oldest. Rejects with `ERR_WBP_DECRYPT` when it is
    * encrypted and cannot be decrypted.
    */
   get(id: string, options?: DeadLetterScope): Promise<DeadLetter | undefined>;
   /**
-   * Puts the dead letters of this id, or with `all` every one at the time of the call, back among the unfinished
-   * deliveries, with all their attempts available again. With `all` the call pauses while the inbox is above `lowWaterMark`,
-   * in deliveries or in bytes; with a single id, only above the high-water mark.
+   * Puts dead letters back among the unfinished deliveries, with all their attempts available again: those of this id,
+   * with `all` every one, or with a filter those that match, as far as they were dead letters at the time of the call. The
+   * call pauses while the inbox is above `lowWaterMark`, in deliveries or in bytes; with a single id, only above the
+   * high-water mark.
    *
-   * @returns how many were put back, when all were, or the signal was aborted, or the inbox closes.
+   * @returns how many were put back, when all were, or the signal was aborted, or the inbox closes; with `dryRun: true`,
+   * which would be put back.
    */
-  redrive(id: string, options?: RedriveOptions): Promise<number>;
+  redrive(
+    which: string | DeliveryFilter,
+    options: RedriveOptions & { dryRun: true },
+  ): Promise<DryRun<ListedDeadLetter>>;
+  /** Puts them back, as above. */
+  redrive(
+    which: string | DeliveryFilter,
+    options?: RedriveOptions & { dryRun?: false | undefined },
+  ): Promise<number>;
   /**
-   * Deletes the dead letters of this id, or with `all` every one at the time of the call, and forgets their ids. Resolves
-   * to the number of deleted ones.
+   * Deletes dead letters, chosen as for `redrive`, and forgets their ids. Resolves to the number of deleted ones; with
+   * `dryRun: true`, to what would be deleted.
    */
-  purge(id: string, options?: DeadLetterScope): Promise<number>;
+  purge(
+    which: string | DeliveryFilter,
+    options: MoveOptions & { dryRun: true },
+  ): Promise<DryRun<ListedDeadLetter>>;
+  /** Deletes them, as above. */
+  purge(
+    which: string | DeliveryFilter,
+    options?: MoveOptions & { dryRun?: false | undefined },
+  ): Promise<number>;
 }
 
 export interface DeadLetterParts {
   readonly store: Pick<
     InboxStore,
-    'listDeadLetters' | 'getDeadLetter' | 'countDeadLetters' | 'redrive' | 'purge'
+    'listDeadLetters' | 'scanDeadLetters' | 'getDeadLetter' | 'countDeadLetters' | 'redrive' | 'purge'
   >;
   readonly report: { emit(event: { readonly type: 'purged'; readonly count: number }): void };
   readonly finished: FinishedUsage;
   readonly redriving: Redriving;
+  readonly scheduler: Pick<Scheduler, 'hold'>;
   readonly now: () => number;
+  readonly wallMs: () => number;
   readonly encryption: Pick<Encryption, 'decrypt'>;
 }
 
+const PAGE_OPTIONS = ['limit', 'offset', 'after', 'signal'];
+
 export function deadLetters(parts: DeadLetterParts): DeadLetters {
-  const { store, report, finished, redriving, now, encryption } = parts;
+  const { store, report, redriving, wallMs, encryption } = parts;
+  const all = deadLetterList(store, (found) => encryption.decrypt(found));
+  const list = async (
+    options: DeliveryFilter & {
+      limit?: number;
+      offset?: number;
+      after?: number;
+      signal?: Signal | undefined;
+    } = {},
+  ): Promise<readonly ListedDeadLetter[] | Page<ListedDeadLetter>> => {
+    const filter = checkedFilter(options, 'options', DEAD_LETTER_FIELDS, PAGE_OPTIONS);
+    const { limit = DEFAULT_LIMIT, offset = 0, after, signal } = options;
+    checkedInteger('limit', limit, 1);
+    checkedInteger('offset', offset, 0);
+    checkSignal(signal);
+    const isStopped = (): boolean => signal?.aborted === true;
+    if (after !== undefined) {
+      const page = await search(all, filter, { after: checkedInteger('after', after, 0), limit }, isStopped);
+      return { ...page, deliveries: page.deliveries.map(shown) };
+    }
+    if (!needsScan(filter))
+      return (await store.listDeadLetters({ key: filter.key, limit, offset })).map(shown);
+    const { deliveries } = await search(all, filter, { after: 0, limit: offset + limit });
+    return deliveries.slice(offset).map(shown);
+  };
+  const redrive = async (
+    which: string | DeliveryFilter,
+    options: RedriveOptions & { dryRun?: boolean | undefined } = {},
+  ): Promise<number | DryRun<ListedDeadLetter>> => {
+    const choice = checkedChoice(which, options, DEAD_LETTER_FIELDS);
+    const { dryRun, ...moving } = checkedMove(options);
+    if (dryRun) return await tried(choice, moving.signal);
+    const batches = await batchesOf(all, choice, (id, part) =>
+      store.redrive(id, { ...part, nowMs: wallMs() }),
+    );
+    return await redriving.run(
+      batches,
+      { kind: all.kind, mark: choice.id === null ? 'low' : 'high' },
+      moving,
+    );
+  };
+  const purge = async (
+    which: string | DeliveryFilter,
+    options: MoveOptions & { dryRun?: boolean | undefined } = {},
+  ): Promise<number | DryRun<ListedDeadLetter>> => {
+    const choice = checkedChoice(which, options, DEAD_LETTER_FIELDS);
+    const { dryRun, ...moving } = checkedMove(options);
+    if (dryRun) return await tried(choice, moving.signal);
+    const batches = await batchesOf(all, choice, (id, part) => store.purge(id, part));
+    const count = await purgeAll(batches, moving, parts);
+    if (count > 0) report.emit({ type: 'purged', count });
+    return count;
+  };
+  const tried = async (
+    choice: Choice,
+    signal: RedriveOptions['signal'],
+  ): Promise<DryRun<ListedDeadLetter>> => {
+    const { count, first } = await tryOut(all, choice, () => signal?.aborted === true);
+    return { count, first: first.map(shown) };
+  };
   return {
-    async list(options = {}) {
-      const key = checkedKey(options);
-      const { limit = DEFAULT_LIMIT, offset = 0 } = options;
-      checkedInteger('limit', limit, 1);
-      checkedInteger('offset', offset, 0);
-      const found = await store.listDeadLetters({ key, limit, offset });
-      return found.map((one) => {
-        const { attempts, reason, error, deadAtMs } = one;
-        return { ...listed(one), attempts, reason, error, deadAt: new Date(deadAtMs) };
-      });
-    },
+    list: list as DeadLetters['list'],
     async get(id, options = {}) {
       const found = await store.getDeadLetter(checkedId(id), { key: checkedKey(options) });
       if (found === undefined) return undefined;
@@ -93,31 +182,12 @@ export function deadLetters(parts: DeadLetterParts): DeadLetters {
       const delivery = inboxDelivery(await encryption.decrypt(found));
       return { ...delivery, attempts, reason, error, deadAt: new Date(deadAtMs) };
     },
-    redrive: (id, options = {}) =>
-      redriving.run(id, options, {
-        kind: 'deadLetters',
-        count: (which, scope) => store.countDeadLetters(which, scope),
-        move: (which, part) => store.redrive(which, part),
-      }),
-    async purge(id, options = {}) {
-      const which = idOrAll(id);
-      const key = checkedKey(options);
-      const { count: total, upTo } = await store.countDeadLetters(which, { key });
-      const size = new PartSize();
-      let count = 0;
-      // Dead letters that are added meanwhile are not purged.
-      while (count < total) {
-        const startedMs = now();
-        const limit = Math.min(size.count, total - count);
-        const purged = await store.purge(which, { key, limit, maxBytes: PART_BYTES, upTo });
-        size.note(now() - startedMs);
-        finished.remove('deadLetters', purged);
-        count += purged.length;
-        if (purged.length === 0) break;
-        await nextTurn();
-      }
-      if (count > 0) report.emit({ type: 'purged', count });
-      return count;
-    },
+    redrive: redrive as DeadLetters['redrive'],
+    purge: purge as DeadLetters['purge'],
   };
+}
+
+function shown(one: ListedDelivery): ListedDeadLetter {
+  const { attempts, reason, error, deadAtMs } = one;
+  return { ...listed(one), attempts, reason, error, deadAt: new Date(deadAtMs) };
 }

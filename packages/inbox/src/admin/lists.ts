@@ -1,27 +1,34 @@
 import { invalid } from '@webhook-backpressure/base';
 import { inboxDelivery, type InboxDelivery } from '../delivery/inbox-delivery.ts';
 import { pathOf } from '../delivery/request-facts.ts';
-import type { Awaitable, StoredDelivery } from '../delivery/stored-delivery.ts';
+import type { StoredDelivery } from '../delivery/stored-delivery.ts';
 import type { Encryption } from '../encryption/encryption.ts';
 import { nextTurn } from '../store-calls/next-turn.ts';
 import type { InboxStore } from '../store/inbox-store.ts';
-import type {
-  PageQuery,
-  PendingState,
-  StoredPage,
-  StoredPending,
-  WithoutBody,
-} from '../store/store-admin.ts';
+import type { ListedCompleted, PendingState, StoredPending, WithoutBody } from '../store/store-admin.ts';
+import { batchesOf, tryOut } from './batches.ts';
 import {
+  checkedChoice,
   checkedId,
   checkedKey,
+  checkedMove,
   checkedPage,
   checkedState,
   type DeadLetterScope,
+  type DryRun,
   type PageOptions,
   type RedriveOptions,
 } from './call-options.ts';
+import {
+  checkedFilter,
+  COMPLETED_FIELDS,
+  type CompletedFilter,
+  PENDING_FIELDS,
+  type PendingFilter,
+} from './delivery-filter.ts';
+import { completedList } from './finished-list.ts';
 import type { Redriving } from './redriving.ts';
+import { decrypted, search } from './scan.ts';
 
 /**
  * A delivery in a list, without its body. If it is encrypted, `encryptedBy` is the id of its key, and `method`, `url`,
@@ -62,23 +69,6 @@ export function listed(stored: Omit<StoredDelivery, 'rawBody'> & WithoutBody): L
   };
 }
 
-/** Asks until the page is full or the list ends: one call of the store reads a bounded number of deliveries. */
-async function fullPage<T, R>(
-  { key, limit, after }: PageQuery,
-  ask: (query: PageQuery) => Awaitable<StoredPage<T>>,
-  map: (one: T) => R,
-): Promise<Page<R>> {
-  const deliveries: R[] = [];
-  let next: number | undefined = after;
-  while (next !== undefined && deliveries.length < limit) {
-    const page: StoredPage<T> = await ask({ key, limit: limit - deliveries.length, after: next });
-    deliveries.push(...page.deliveries.map(map));
-    ({ next } = page);
-    if (next !== undefined && deliveries.length < limit) await nextTurn();
-  }
-  return { deliveries, next };
-}
-
 /** An unfinished delivery. */
 export interface PendingDelivery extends InboxDelivery {
   /** `ready`: due. `delayed`: due later, after a failed attempt. `active`: claimed by a worker. */
@@ -94,8 +84,10 @@ export type ListedPendingDelivery = Listed<PendingDelivery>;
 
 /** The unfinished deliveries. Its calls reject with what the store throws. */
 export interface Pending {
-  /** Lists them in the order of arrival, without their bodies; with `state`, only those in this state. */
-  list(options?: PageOptions & { state?: PendingState | undefined }): Promise<Page<ListedPendingDelivery>>;
+  /** Lists those that match in the order of arrival, without their bodies; with `state`, only those in this state. */
+  list(
+    options?: PageOptions & PendingFilter & { state?: PendingState | undefined },
+  ): Promise<Page<ListedPendingDelivery>>;
   /** The delivery of this id with its body. Without `key`, every key with unfinished deliveries is searched in turn. */
   get(id: string, options?: DeadLetterScope): Promise<PendingDelivery | undefined>;
 }
@@ -117,18 +109,26 @@ export function pending(store: InboxStore, wallMs: () => number, encryption: Enc
   };
   return {
     list: async (options = {}) => {
-      const query = checkedPage(options);
+      const filter = checkedFilter(options, 'options', PENDING_FIELDS, ['state', 'limit', 'after']);
+      const page = checkedPage(options);
       const state = checkedState(options.state);
-      return await fullPage(
-        query,
-        (part) => store.listPending({ ...part, state, nowMs: wallMs() }),
-        (one) => ({
+      const { deliveries, next } = await search(
+        {
+          page: (query) => store.listPending({ ...query, state, nowMs: wallMs() }),
+          whole: (ref) => decrypted(store.getPending(ref, wallMs()), (found) => encryption.decrypt(found)),
+        },
+        filter,
+        page,
+      );
+      return {
+        deliveries: deliveries.map((one) => ({
           ...listed(one),
           state: one.state,
           attempts: one.attempts,
           dueAt: dueAt(one),
-        }),
-      );
+        })),
+        next,
+      };
     },
     get: async (id, options = {}) => {
       const key = checkedKey(options);
@@ -160,17 +160,26 @@ export type ListedCompletedDelivery = Listed<CompletedDelivery>;
  * reject with what the store throws.
  */
 export interface Completed {
-  /** Lists the kept deliveries in the order of completion, without their bodies. */
-  list(options?: PageOptions): Promise<Page<ListedCompletedDelivery>>;
+  /** Lists the kept deliveries that match in the order of completion, without their bodies. */
+  list(options?: PageOptions & CompletedFilter): Promise<Page<ListedCompletedDelivery>>;
   /** The kept delivery of this id with its body; of several keys, the one completed last. */
   get(id: string, options?: DeadLetterScope): Promise<CompletedDelivery | undefined>;
   /**
-   * Puts the kept deliveries of this id, or with `all` every one kept at the time of the call, back among the unfinished
-   * deliveries, as `deadLetters.redrive` does dead letters.
+   * Puts kept deliveries back among the unfinished ones, as `deadLetters.redrive` does dead letters: those of this id, with
+   * `all` every one, or with a filter those that match, as far as they were kept at the time of the call.
    *
-   * @returns how many were put back, when all were, or the signal was aborted, or the inbox closes.
+   * @returns how many were put back, when all were, or the signal was aborted, or the inbox closes; with `dryRun: true`,
+   * which would be put back.
    */
-  replay(id: string, options?: RedriveOptions): Promise<number>;
+  replay(
+    which: string | CompletedFilter,
+    options: RedriveOptions & { dryRun: true },
+  ): Promise<DryRun<ListedCompletedDelivery>>;
+  /** Puts them back, as above. */
+  replay(
+    which: string | CompletedFilter,
+    options?: RedriveOptions & { dryRun?: false | undefined },
+  ): Promise<number>;
   /**
    * Forgets that an id was completed and deletes its kept delivery, so that a delivery with this id is accepted again. The
    * same for the deliveries of handlers that replaced it.
@@ -183,20 +192,36 @@ export interface Completed {
 export function completed(
   store: InboxStore,
   redriving: Redriving,
+  wallMs: () => number,
   encryption: Encryption,
   partIdsOf: (id: string) => readonly string[],
 ): Completed {
+  const all = completedList(store, (found) => encryption.decrypt(found));
+  const replay = async (
+    which: string | CompletedFilter,
+    options: RedriveOptions & { dryRun?: boolean | undefined } = {},
+  ): Promise<number | DryRun<ListedCompletedDelivery>> => {
+    const choice = checkedChoice(which, options, COMPLETED_FIELDS);
+    const { dryRun, ...moving } = checkedMove(options);
+    if (dryRun) {
+      const { count, first } = await tryOut(all, choice, () => moving.signal?.aborted === true);
+      return { count, first: first.map(shown) };
+    }
+    const batches = await batchesOf(all, choice, (id, part) =>
+      store.replay(id, { ...part, nowMs: wallMs() }),
+    );
+    return await redriving.run(
+      batches,
+      { kind: all.kind, mark: choice.id === null ? 'low' : 'high' },
+      moving,
+    );
+  };
   return {
-    list: async (options = {}) =>
-      await fullPage(
-        checkedPage(options),
-        (query) => store.listCompleted(query),
-        (one) => ({
-          ...listed(one),
-          attempts: one.attempts,
-          completedAt: new Date(one.completedAtMs),
-        }),
-      ),
+    list: async (options = {}) => {
+      const filter = checkedFilter(options, 'options', COMPLETED_FIELDS, ['limit', 'after']);
+      const { deliveries, next } = await search(all, filter, checkedPage(options));
+      return { deliveries: deliveries.map(shown), next };
+    },
     get: async (id, options = {}) => {
       const found = await store.getCompleted(checkedId(id), { key: checkedKey(options) });
       if (found === undefined) return undefined;
@@ -204,12 +229,7 @@ export function completed(
       const delivery = inboxDelivery(await encryption.decrypt(found));
       return { ...delivery, attempts, completedAt: new Date(completedAtMs) };
     },
-    replay: (id, options = {}) =>
-      redriving.run(id, options, {
-        kind: 'kept',
-        count: (which, scope) => store.countCompleted(which, scope),
-        move: (which, part) => store.replay(which, part),
-      }),
+    replay: replay as Completed['replay'],
     forget: async (id, options) => {
       const key = checkedKey(options);
       // The key is required: an id alone does not identify a delivery.
@@ -219,4 +239,8 @@ export function completed(
       return isForgotten;
     },
   };
+}
+
+function shown(one: ListedCompleted): ListedCompletedDelivery {
+  return { ...listed(one), attempts: one.attempts, completedAt: new Date(one.completedAtMs) };
 }

@@ -1,12 +1,12 @@
 import type { Scheduler } from '../time/scheduler.ts';
-import { checkedRedrive, idOrAll, type RedriveOptions } from './call-options.ts';
+import type { Batches } from './batches.ts';
+import type { RedriveOptions } from './call-options.ts';
+import { MovePace } from './move-pace.ts';
 import type { InboxSettings } from '../options/inbox-settings.ts';
 import type { FillLevel } from '../capacity/fill-level.ts';
 import type { FinishedKind, FinishedUsage } from '../capacity/finished-usage.ts';
 import { callObserver } from '../events/call-observer.ts';
 import { PartSize } from '../store-calls/part-size.ts';
-import type { Counted, MovedDelivery, Portion, DeadLetterFilter } from '../store/store-admin.ts';
-import type { Awaitable } from '../delivery/stored-delivery.ts';
 import { nextTurn } from '../store-calls/next-turn.ts';
 
 /** The most bytes of a delivery beside its body. */
@@ -35,20 +35,10 @@ export interface RedrivingParts {
   readonly finished: FinishedUsage;
   readonly settings: () => Pick<InboxSettings, 'maxBodyBytes' | 'maxBytes'>;
   readonly now: () => number;
-  readonly wallMs: () => number;
   /** Recalculates the marks, and whether the inbox sheds. */
   readonly judge: () => void;
   /** Called when more deliveries may be claimed than before. */
   readonly restored: () => void;
-}
-
-type Part = Portion & { readonly key: string | undefined; readonly nowMs: number; readonly upTo: number };
-
-/** The calls of the store that put one kind of finished deliveries back. */
-export interface RedriveCalls {
-  readonly kind: FinishedKind;
-  readonly count: (id: string | null, scope: DeadLetterFilter) => Awaitable<Counted>;
-  readonly move: (id: string | null, part: Part) => Awaitable<readonly MovedDelivery[]>;
 }
 
 /**
@@ -77,56 +67,56 @@ export class Redriving {
   }
 
   /**
-   * Puts back the deliveries of this id, or with `all` every one at the time of the call. Many stop at the low-water mark, a
-   * single one at the high-water mark. Resolves to how many were put back, when all were, or the signal was aborted, or
-   * the inbox closes.
+   * Puts deliveries back. Stops at the low-water mark, or at the high-water mark. Resolves to how many were put back, when
+   * all were, or the signal was aborted, or the inbox closes.
    */
-  async run(id: string, options: RedriveOptions, { kind, count, move }: RedriveCalls): Promise<number> {
-    const { scheduler, report, finished, wallMs } = this.#parts;
-    const which = idOrAll(id);
-    const { key, signal, onProgress } = checkedRedrive(options);
-    // Later deliveries are not put back.
-    const { count: total, upTo } = await count(which, { key });
-    const mark = which === null ? 'low' : 'high';
-    const moveBatch = async (portion: Portion): Promise<readonly MovedDelivery[]> => {
-      const moved = await move(which, { ...portion, key, upTo, nowMs: wallMs() });
-      finished.remove(kind, moved);
-      return moved;
-    };
+  async run(
+    batches: Batches,
+    { kind, mark }: { readonly kind: FinishedKind; readonly mark: 'low' | 'high' },
+    { perSecond, signal, onProgress }: RedriveOptions,
+  ): Promise<number> {
+    const { scheduler, report, now } = this.#parts;
     const size = new PartSize();
-    let redriven = 0;
+    const pace = new MovePace(perSecond, now);
+    let moved = 0;
     let wasWaiting = false;
     const reportProgress = (isWaiting: boolean): void => {
       if (isWaiting && wasWaiting) return;
       wasWaiting = isWaiting;
-      const progress = { redriven, remaining: Math.max(0, total - redriven), isWaiting };
+      const { remaining, looked, total } = batches;
+      const progress = { redriven: moved, remaining, isWaiting };
       report.emit({ type: 'redriving', ...progress });
-      callObserver(() => onProgress?.(progress));
+      callObserver(() => onProgress?.({ ...progress, moved, looked, total }));
     };
-    while (redriven < total && !this.#hasEnded && signal?.aborted !== true) {
-      const moved = await this.#oneAtATime(() => this.#moveBatch(total - redriven, size, mark, moveBatch));
-      if (moved === undefined) {
+    while (!batches.isDone && !this.#hasEnded && signal?.aborted !== true) {
+      if (pace.waitMs > 0) {
+        await scheduler.hold(Math.min(pace.waitMs, RECHECK_MS));
+        continue;
+      }
+      const part = await this.#oneAtATime(() => this.#moveBatch(batches, size, pace.most, mark, kind));
+      if (part === undefined) {
         reportProgress(true);
         await scheduler.hold(RECHECK_MS);
         continue;
       }
-      if (moved === 0) break;
-      redriven += moved;
+      moved += part;
+      pace.note(part);
       reportProgress(false);
       await nextTurn();
     }
-    if (redriven > 0) report.emit({ type: 'redriven', count: redriven });
-    return redriven;
+    if (moved > 0) report.emit({ type: 'redriven', count: moved });
+    return moved;
   }
 
   /** @returns how many were moved, or undefined when there is no room. */
   async #moveBatch(
-    remaining: number,
+    batches: Batches,
     size: PartSize,
+    most: number,
     mark: 'low' | 'high',
-    move: (portion: Portion) => Promise<readonly MovedDelivery[]>,
+    kind: FinishedKind,
   ): Promise<number | undefined> {
-    const { level, now, judge, restored } = this.#parts;
+    const { level, finished, now, judge, restored } = this.#parts;
     if (this.#hasEnded) return 0;
     judge();
     const room = level.room(mark);
@@ -134,8 +124,12 @@ export class Redriving {
     const startedMs = now();
     this.#moving += 1;
     try {
-      const moved = await move({ limit: Math.min(remaining, size.count, room.count), maxBytes: room.bytes });
-      size.note(now() - startedMs);
+      const moved = await batches.next({
+        limit: Math.min(size.count, most, room.count),
+        maxBytes: room.bytes,
+      });
+      if (moved.length > 0) size.note(now() - startedMs);
+      finished.remove(kind, moved);
       for (const one of moved) level.add(one);
       return moved.length;
     } finally {

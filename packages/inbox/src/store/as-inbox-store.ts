@@ -6,7 +6,8 @@ import type { ReceivingStats, ReceivingStore } from './receiving-store.ts';
 const REFUSED = [
   ...(['claim', 'claimKeys', 'dueKeys', 'renew', 'settle', 'nextDueMs', 'hasten'] as const),
   ...(['pause', 'resume'] as const),
-  ...(['listDeadLetters', 'getDeadLetter', 'countDeadLetters', 'redrive', 'purge', 'noteRoom'] as const),
+  ...(['listDeadLetters', 'scanDeadLetters', 'getDeadLetter', 'countDeadLetters'] as const),
+  ...(['redrive', 'purge', 'noteRoom'] as const),
   ...(['listPending', 'getPending', 'listCompleted', 'getCompleted', 'countCompleted'] as const),
   ...(['replay', 'dropCompleted', 'forget', 'forgetId'] as const),
 ];

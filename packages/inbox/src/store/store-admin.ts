@@ -102,6 +102,8 @@ export interface StoreAdmin {
   listDeadLetters(
     options: DeadLetterFilter & { readonly limit: number; readonly offset: number },
   ): Awaitable<readonly ListedDelivery[]>;
+  /** Dead letters in the order of first storing, whenever they died. Bounded as `listPending` is. */
+  scanDeadLetters(options: PageQuery): Awaitable<StoredPage<ListedDelivery>>;
   /** The dead letter of this id; of several keys, the oldest. */
   getDeadLetter(id: string, scope: DeadLetterFilter): Awaitable<StoredDeadLetter | undefined>;
   /** How many dead letters have this id, or with null any id. */

@@ -1,7 +1,9 @@
-import type { Awaitable } from '../delivery/stored-delivery.ts';
+import { needsScan } from '../admin/delivery-filter.ts';
+import { completedList, deadLetterList } from '../admin/finished-list.ts';
+import { decrypted, search } from '../admin/scan.ts';
 import type { ListedCompleted, ListedDelivery, ListedPending, StoredPage } from '../store/store-admin.ts';
 import type { ToolStore } from './target.ts';
-import { age, bytes, printable, quoted, table, time, type Answer } from './text.ts';
+import { age, bytes, keyless, printable, quoted, table, time, type Answer } from './text.ts';
 import type { Request } from './usage.ts';
 
 /** How much is stored, what is paused, and which processes have the store open. */
@@ -45,8 +47,29 @@ export async function status(store: ToolStore): Promise<Answer> {
   };
 }
 
-export async function dead(store: ToolStore, { key: only, limit }: Request): Promise<Answer> {
+export async function dead(store: ToolStore, request: Request): Promise<Answer> {
+  const { key: only, filter, limit, after } = request;
+  if (needsScan(filter) || after !== undefined) return foundDead(store, request);
   const listed = await store.listDeadLetters({ key: only, limit, offset: 0 });
+  const { count: deadLetters } = await store.countDeadLetters(null, { key: only });
+  const more = deadLetters - listed.length;
+  const lines = [deadLetters === 0 ? `There are no dead letters${ofKey(only)}.` : deadTable(listed)];
+  if (more > 0) lines.push(`and ${String(more)} more`);
+  return { text: lines.join('\n'), data: { deadLetters, deliveries: listed.map(deadData) } };
+}
+
+async function foundDead(store: ToolStore, { filter, limit, after = 0 }: Request): Promise<Answer> {
+  const { deliveries, next } = await search(deadLetterList(store, keyless), filter, { after, limit });
+  const lines = [deliveries.length === 0 ? 'No dead letters match.' : deadTable(deliveries)];
+  if (deliveries.length > 0 && next !== undefined) lines.push(`and maybe more: --after ${String(next)}`);
+  return {
+    text: lines.join('\n'),
+    data: { deliveries: deliveries.map(deadData), next: next ?? null },
+  };
+}
+
+/** Dead letters as a table. */
+export function deadTable(listed: readonly ListedDelivery[]): string {
   const rows = listed.map(({ id, key, reason, attempts, deadAtMs, error }) => [
     printable(id),
     printable(key),
@@ -55,42 +78,70 @@ export async function dead(store: ToolStore, { key: only, limit }: Request): Pro
     time(deadAtMs),
     printable(error.split('\n')[0] ?? ''),
   ]);
-  const { count: deadLetters } = await store.countDeadLetters(null, { key: only });
-  const more = deadLetters - listed.length;
-  const lines = [
-    deadLetters === 0
-      ? `There are no dead letters${ofKey(only)}.`
-      : table(['ID', 'KEY', 'REASON', 'ATTEMPTS', 'DEAD SINCE', 'ERROR'], rows),
-  ];
-  if (more > 0) lines.push(`and ${String(more)} more`);
-  const data = listed.map((one) => ({
-    ...summary(one),
-    reason: one.reason,
-    error: one.error,
-    deadAt: time(one.deadAtMs),
-  }));
-  return { text: lines.join('\n'), data: { deadLetters, deliveries: data } };
+  return table(['ID', 'KEY', 'REASON', 'ATTEMPTS', 'DEAD SINCE', 'ERROR'], rows);
 }
 
-export async function pending(store: ToolStore, { key, state, limit, after }: Request): Promise<Answer> {
+/** A dead letter, for `--json`. */
+export function deadData(one: ListedDelivery): object {
+  return { ...summary(one), reason: one.reason, error: one.error, deadAt: time(one.deadAtMs) };
+}
+
+export async function pending(
+  store: ToolStore,
+  { key, filter, state, limit, after = 0 }: Request,
+): Promise<Answer> {
   const nowMs = Date.now();
-  const page = await wholePage(limit, after, (part) => store.listPending({ ...part, key, state, nowMs }));
+  const page = await search(
+    {
+      page: (query) => store.listPending({ ...query, state, nowMs }),
+      whole: (ref) => decrypted(store.getPending(ref, nowMs), keyless),
+    },
+    filter,
+    { after, limit },
+  );
   return listOf(page, {
-    none: `There are no pending deliveries${ofKey(key)}.`,
+    none: needsScan(filter)
+      ? 'No pending deliveries match.'
+      : `There are no pending deliveries${ofKey(key)}.`,
     head: ['STATE', 'ATTEMPTS', 'DUE AT', 'RECEIVED AT'],
     rowOf: (one) => [one.state, String(one.attempts), time(one.dueMs), time(one.receivedAtMs)],
     dataOf: (one) => ({ state: one.state, dueAt: time(one.dueMs) }),
   });
 }
 
-export async function completed(store: ToolStore, { key, limit, after }: Request): Promise<Answer> {
-  const page = await wholePage(limit, after, (part) => store.listCompleted({ ...part, key }));
+const COMPLETED_HEAD = ['ATTEMPTS', 'COMPLETED AT', 'RECEIVED AT'];
+const completedRow = (one: ListedCompleted): readonly string[] => [
+  String(one.attempts),
+  time(one.completedAtMs),
+  time(one.receivedAtMs),
+];
+
+export async function completed(
+  store: ToolStore,
+  { key, filter, limit, after = 0 }: Request,
+): Promise<Answer> {
+  const page = await search(completedList(store, keyless), filter, { after, limit });
   return listOf(page, {
-    none: `No completed deliveries are kept${ofKey(key)}.`,
-    head: ['ATTEMPTS', 'COMPLETED AT', 'RECEIVED AT'],
-    rowOf: (one) => [String(one.attempts), time(one.completedAtMs), time(one.receivedAtMs)],
+    none: needsScan(filter)
+      ? 'No completed deliveries match.'
+      : `No completed deliveries are kept${ofKey(key)}.`,
+    head: COMPLETED_HEAD,
+    rowOf: completedRow,
     dataOf: (one) => ({ completedAt: time(one.completedAtMs) }),
   });
+}
+
+/** Completed deliveries as a table. */
+export function completedTable(listed: readonly ListedCompleted[]): string {
+  return table(
+    ['ID', 'KEY', ...COMPLETED_HEAD],
+    listed.map((one) => [printable(one.id), printable(one.key), ...completedRow(one)]),
+  );
+}
+
+/** A completed delivery, for `--json`. */
+export function completedData(one: ListedCompleted): object {
+  return { ...summary(one), completedAt: time(one.completedAtMs) };
 }
 
 function listOf<T extends ListedPending | ListedCompleted>(
@@ -114,22 +165,6 @@ function listOf<T extends ListedPending | ListedCompleted>(
     text: lines.join('\n'),
     data: { deliveries: deliveries.map((one) => ({ ...summary(one), ...dataOf(one) })), next: next ?? null },
   };
-}
-
-/** Reads as many pages as a list needs: each call scans a bounded number of deliveries. */
-async function wholePage<T>(
-  limit: number,
-  from: number,
-  ask: (part: { readonly after: number; readonly limit: number }) => Awaitable<StoredPage<T>>,
-): Promise<StoredPage<T>> {
-  const found: T[] = [];
-  let next: number | undefined = from;
-  while (next !== undefined && found.length < limit) {
-    const page: StoredPage<T> = await ask({ after: next, limit: limit - found.length });
-    found.push(...page.deliveries);
-    ({ next } = page);
-  }
-  return { deliveries: found, next };
 }
 
 function ofKey(key: string | undefined): string {

@@ -14,6 +14,11 @@ export function printableLines(text: string): string {
     .join('\n');
 }
 
+/** Decrypts nothing: the tool has no keys. */
+export function keyless(): Promise<never> {
+  return Promise.reject(new Error('The tool has no keys.'));
+}
+
 export function quoted(text: string): string {
   return JSON.stringify(printable(text));
 }

@@ -1,5 +1,15 @@
 import { unknownName, unknownOption } from '@webhook-backpressure/base';
+import { type DeliveryFilter, needsScan } from '../admin/delivery-filter.ts';
 import type { PendingState } from '../store/store-admin.ts';
+import {
+  COMPLETED_OPTIONS,
+  DEAD_OPTIONS,
+  FILTER_HELP,
+  filterOf,
+  type FilterOption,
+  PENDING_OPTIONS,
+} from './filter-options.ts';
+import { integerOf, rateOf, stateOf } from './option-values.ts';
 import {
   UsageError,
   type ToolAccess,
@@ -38,20 +48,24 @@ const SHOWS: Pick<Command, 'access' | 'id' | 'options'> = { access: 'read', id: 
 const MOVES: Pick<Command, 'access' | 'id' | 'options'> = {
   access: 'change',
   id: 'ID|all',
-  options: ['key', 'all', 'no-wait'],
+  options: ['key', 'all', 'no-wait', 'dry-run', 'per-second'],
 };
 
 export const COMMANDS: Readonly<Record<CommandName, Command>> = {
   status: { access: 'read', options: [], does: 'totals, and the processes that have the inbox open' },
   pending: {
     access: 'read',
-    options: [...LIST_OPTIONS, 'state'],
+    options: [...LIST_OPTIONS, 'state', ...PENDING_OPTIONS],
     does: 'stored, unfinished deliveries in the order of arrival',
   },
-  dead: { access: 'read', options: ['key', 'limit'], does: 'dead letters, oldest first' },
+  dead: {
+    access: 'read',
+    options: [...LIST_OPTIONS, ...DEAD_OPTIONS],
+    does: 'dead letters, oldest first; those of --sender, --error and so on in the order of arrival',
+  },
   completed: {
     access: 'read',
-    options: LIST_OPTIONS,
+    options: [...LIST_OPTIONS, ...COMPLETED_OPTIONS],
     does: 'completed deliveries that are kept (keepCompletedMs), in the order of completion',
   },
   show: { ...SHOWS, does: 'one delivery with its headers and body' },
@@ -61,12 +75,17 @@ export const COMMANDS: Readonly<Record<CommandName, Command>> = {
   },
   redrive: {
     ...MOVES,
+    options: [...MOVES.options, ...DEAD_OPTIONS],
     does: 'moves dead letters back into the queue, with all attempts ahead. A running worker\nprocesses them within seconds. "all" stops at the low-water mark and waits for room',
   },
-  replay: { ...MOVES, does: 'does the same with completed deliveries' },
+  replay: {
+    ...MOVES,
+    options: [...MOVES.options, ...COMPLETED_OPTIONS],
+    does: 'does the same with completed deliveries',
+  },
   purge: {
     ...MOVES,
-    options: ['key', 'all'],
+    options: [...MOVES.options.filter((name) => name !== 'no-wait'), ...DEAD_OPTIONS],
     does: 'deletes dead letters. If the sender retries one, it is accepted again',
   },
   pause: {
@@ -96,12 +115,11 @@ export interface Context {
   readonly report: (text: string) => void;
 }
 
-type OwnOption = 'key' | 'all' | 'state' | 'limit' | 'after' | 'no-wait';
-const OWN_OPTIONS: readonly OwnOption[] = ['key', 'all', 'state', 'limit', 'after', 'no-wait'];
-const STATES: readonly string[] = ['ready', 'delayed', 'active'] satisfies readonly PendingState[];
+type OwnOption =
+  'key' | 'all' | 'state' | 'limit' | 'after' | 'no-wait' | 'dry-run' | 'per-second' | FilterOption;
 const DEFAULT_LIMIT = 100;
 
-/** A parsed command line. `id` is null for `all`, `--all` and for a command without an id. */
+/** A parsed command line. `id` is null for `all`, `--all`, with a filter, and for a command without an id. */
 export interface Request {
   readonly command: CommandName;
   /** The last argument, and the options that say which store. */
@@ -109,9 +127,14 @@ export interface Request {
   readonly targetOptions: Readonly<Record<string, string | undefined>>;
   readonly id: string | null;
   readonly key: string | undefined;
+  /** With the key. */
+  readonly filter: DeliveryFilter;
   readonly state: PendingState | undefined;
   readonly limit: number;
-  readonly after: number;
+  /** Undefined if it was not given. */
+  readonly after: number | undefined;
+  readonly isDryRun: boolean;
+  readonly perSecond: number | undefined;
   /** Whether `redrive` and `replay` wait for room. */
   readonly waitsForRoom: boolean;
   readonly isJson: boolean;
@@ -125,6 +148,9 @@ export const TOOL_OPTIONS: ToolOptions = {
   limit: { type: 'string' },
   after: { type: 'string' },
   'no-wait': { type: 'boolean' },
+  'dry-run': { type: 'boolean' },
+  'per-second': { type: 'string' },
+  ...Object.fromEntries(DEAD_OPTIONS.map((name) => [name, { type: 'string' as const }])),
   json: { type: 'boolean' },
   help: { type: 'boolean', short: 'h' },
 };
@@ -154,7 +180,11 @@ export function requestOf(
   const { id: takes, options: taken, needsKey } = COMMANDS[command];
   const targetOptions = Object.fromEntries(target.options.map((name) => [name, (values as Values)[name]]));
   const isStore = (arg = '') => target.isStore(arg, targetOptions);
-  const isAll = values['all'] === true;
+  const filter = filterOf(values as Values);
+  const isFiltered = needsScan(filter);
+  // "all" says the same again.
+  if (isFiltered && takes === 'ID|all' && rest[0] === 'all') rest.shift();
+  const isAll = values['all'] === true || (isFiltered && takes === 'ID|all');
   const id = takes === undefined || isAll ? undefined : rest.shift();
   const argument = rest.shift();
   // With one argument, or with both in the wrong order, the first one is often the store.
@@ -165,8 +195,9 @@ export function requestOf(
     throw new UsageError(
       `Unexpected argument ${JSON.stringify(extra)}. Usage: ${lineOf(command, takes, target)}.`,
     );
-  for (const name of OWN_OPTIONS) {
-    if (values[name] !== undefined && !taken.includes(name))
+  for (const name of Object.keys(TOOL_OPTIONS)) {
+    const isOfAll = name === 'json' || name === 'help';
+    if (values[name] !== undefined && !isOfAll && !taken.includes(name as OwnOption))
       throw new UsageError(`${command} does not take --${name}.`);
   }
   const { key, state, limit, after } = values as Values;
@@ -175,27 +206,17 @@ export function requestOf(
     command,
     argument,
     key,
+    filter,
     state: stateOf(state),
     targetOptions,
     id: id === undefined || (id === 'all' && takes === 'ID|all') ? null : id,
     limit: integerOf('limit', limit, 1, DEFAULT_LIMIT),
-    after: integerOf('after', after, 0, 0),
+    after: after === undefined ? undefined : integerOf('after', after, 0, 0),
+    isDryRun: values['dry-run'] === true,
+    perSecond: rateOf((values as Values)['per-second']),
     waitsForRoom: values['no-wait'] !== true,
     isJson: values['json'] === true,
   };
-}
-
-function stateOf(state: string | undefined): PendingState | undefined {
-  if (state === undefined || STATES.includes(state)) return state as PendingState | undefined;
-  throw new UsageError(`--state must be ready, delayed or active, but was ${JSON.stringify(state)}.`);
-}
-
-function integerOf(name: string, given: string | undefined, least: number, base: number): number {
-  const value = Number(given ?? base);
-  if (Number.isSafeInteger(value) && value >= least) return value;
-  throw new UsageError(
-    `--${name} must be an integer of at least ${String(least)}, but was ${JSON.stringify(given)}.`,
-  );
 }
 
 function withoutId(command: CommandName, target: ToolTarget): UsageError {
@@ -224,7 +245,10 @@ const OPTIONS: readonly Line[] = [
   ['--all', 'for redrive, replay, purge: the same as "all" in place of the id'],
   ['--state STATE', 'for pending: ready, delayed or active'],
   ['--limit N', 'for pending, dead, completed: at most N lines, default 100'],
-  ['--after N', 'for pending, completed: continues a list'],
+  ['--after N', 'for pending, dead, completed: continues a list; of dead letters in the order of arrival'],
+  ...FILTER_HELP,
+  ['--dry-run', 'for redrive, replay, purge: prints what would be moved, and moves nothing'],
+  ['--per-second N', 'for redrive, replay, purge: moves no more than this, 0.01 to 100,000'],
   ['--no-wait', 'for redrive, replay: exits when there is no room for more'],
   ['--json', 'prints JSON'],
   ['--help', 'prints this text'],

@@ -9,6 +9,7 @@ import {
   type LogLevel,
   type SumRule,
 } from './lines.ts';
+import type { SourceKind } from './source-kind.ts';
 
 /** The data of a line: plain values that every logger can write as JSON. `event` is the type of the event. */
 export type LogFields = Readonly<Record<string, unknown>> & { readonly event: string };
@@ -27,7 +28,7 @@ export interface EventLogger {
 export interface LogSettings {
   readonly logger: EventLogger;
   /** The name of the field that names the source, and what messages call it. */
-  readonly kind: 'intake' | 'inbox' | 'sender';
+  readonly kind: SourceKind;
   readonly isDryRun: boolean;
   readonly name: string | undefined;
   readonly isMessageFirst: boolean;

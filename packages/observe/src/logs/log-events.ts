@@ -3,6 +3,7 @@ import type { Inbox } from '@webhook-backpressure/inbox';
 import type { Intake } from '@webhook-backpressure/core';
 import { observationOf } from '../observe.ts';
 import type { ObservableOutbox } from '../outbox/sender.ts';
+import { hasMethods, sourceKindOf } from './source-kind.ts';
 import { EventLog, type EventLogger, type LogSettings } from './event-log.ts';
 
 /** What logs are made of. */
@@ -89,21 +90,8 @@ function settingsOf(source: EventSource, logger: EventLogger, options: LogEvents
 }
 
 function kindOf(source: unknown): LogSettings['kind'] {
-  if (hasMethods(source, 'subscribe')) {
-    if (hasMethods(source, 'admit')) return 'intake';
-    if (hasMethods(source, 'receive')) return 'inbox';
-    const { endpoints } = source as { readonly endpoints?: unknown };
-    if (typeof endpoints === 'object' && endpoints !== null) return 'sender';
-  }
-  throw invalid(
-    CODE,
-    'source',
-    'an intake, such as the .intake of a middleware, an inbox or a sender',
-    source,
-  );
-}
-
-function hasMethods(value: unknown, ...names: readonly string[]): boolean {
-  const methods = value as Readonly<Record<string, unknown>> | null | undefined;
-  return names.every((name) => typeof methods?.[name] === 'function');
+  const kind = sourceKindOf(source);
+  if (kind !== undefined) return kind;
+  const rule = 'an intake, such as the .intake of a middleware, an inbox or a sender';
+  throw invalid(CODE, 'source', rule, source);
 }

@@ -80,7 +80,8 @@ interface PagedTable {
 /** Restricts rows of `t` to the key `$1` and the id `$2`, if they are not null. */
 const SCOPE = '($1::text IS NULL OR t.key = $1) AND ($2::text IS NULL OR t.id = $2)';
 const LENGTH = 'octet_length(c.body) AS body_bytes';
-const DEAD_LETTERS = `t.attempts, t.reason, t.error, t.shelved_ms, ${FACTS}`;
+const DEATH = 't.attempts, t.reason, t.error, t.shelved_ms';
+const DEAD_LETTERS = `${DEATH}, ${FACTS}`;
 const DEAD_LETTER_ORDER = 'ORDER BY t.shelved_ms, t.seq';
 /** A retry that is due is `ready`, also before a claim has updated its state. */
 const pendingAt = (time: string): string =>
@@ -116,6 +117,11 @@ export abstract class StoredDeliveries implements StoreAdmin {
       [...scopeOf(null, scope), limit, offset],
     );
     return rows.map((row) => ({ ...listed(row), ...this.#deathOf(row) }));
+  }
+
+  async scanDeadLetters(page: PageQuery): Promise<StoredPage<ListedDelivery>> {
+    const rows = await this.#page<Death>({ table: 'dead_letters', position: 'seq', columns: DEATH }, page);
+    return { ...rows, deliveries: rows.deliveries.map((row) => ({ ...listed(row), ...this.#deathOf(row) })) };
   }
 
   async getDeadLetter(id: string, scope: DeadLetterFilter): Promise<StoredDeadLetter | undefined> {

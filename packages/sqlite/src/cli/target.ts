@@ -10,7 +10,7 @@ import type { Connection } from '../connection/connection.ts';
 import { isAlive } from '../file/owner-lock.ts';
 import { isRemembered } from '../finished/completed-ids.ts';
 import { forgetId, getCompleted, listCompleted, replay } from '../finished/completed.ts';
-import { getDeadLetter, listDeadLetters, purge } from '../finished/dead-letters.ts';
+import { getDeadLetter, listDeadLetters, purge, scanDeadLetters } from '../finished/dead-letters.ts';
 import { countFinished, KEPT, putBack, DEAD_LETTERS } from '../finished/finished.ts';
 import { settle } from '../options.ts';
 import { getPending, keysOf, listPending } from '../queue/pending.ts';
@@ -62,6 +62,7 @@ function toolStore(connection: Connection): ToolStore {
     place: { name: 'file', value: connection.path },
     stats: () => readStats(connection),
     listDeadLetters: (page) => listDeadLetters(connection, page),
+    scanDeadLetters: (page) => scanDeadLetters(connection, page),
     getDeadLetter: (id, scope) => getDeadLetter(connection, id, scope),
     countDeadLetters: (id, scope) => countFinished(connection, DEAD_LETTERS, id, scope),
     redrive: (id, which) => putBack(connection, DEAD_LETTERS, id, which),

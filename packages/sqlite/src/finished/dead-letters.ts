@@ -1,17 +1,22 @@
 import type {
   ListedDelivery,
   MovedDelivery,
+  PageQuery,
   DeadLetterFilter,
   StoredDeadLetter,
   StoredDelivery,
+  StoredPage,
 } from '@webhook-backpressure/inbox';
 import type { Connection } from '../connection/connection.ts';
 import {
   CONTENTS,
   decodeText,
   deliveryOf,
+  encodeText,
   FACTS,
   factsOf,
+  pageOf,
+  PART_ROWS,
   type ContentsRow,
   type FactsRow,
 } from '../tables/contents.ts';
@@ -21,6 +26,7 @@ import { chosen, oldest, remove, DEAD_LETTERS, type Which } from './finished.ts'
 type DeathRow = readonly [attempts: number, reason: 'dead' | 'overflow', error: string, deadAtMs: number];
 
 const DEATH = 't.attempts, t.reason, t.error, t.shelved_ms';
+const PART = `SELECT seq FROM shelf WHERE seq > ?1 ORDER BY seq LIMIT ${String(PART_ROWS)}`;
 
 export function listDeadLetters(
   connection: Connection,
@@ -29,13 +35,21 @@ export function listDeadLetters(
   const columns = `${DEATH}, length(c.body), ${FACTS}`;
   const end = ['LIMIT ? OFFSET ?', [page.limit, page.offset]] as const;
   const rows = oldest(connection, DEAD_LETTERS, columns, null, page, end);
-  return (rows as [...DeathRow, number, ...FactsRow][]).map(
-    ([attempts, reason, error, deadAtMs, bodyBytes, ...facts]) => ({
-      ...factsOf(facts),
-      bodyBytes,
-      ...deathOf([attempts, reason, error, deadAtMs]),
-    }),
-  );
+  return (rows as [...DeathRow, number, ...FactsRow][]).map(listedOf);
+}
+
+export function scanDeadLetters(
+  connection: Connection,
+  { key, after, limit }: PageQuery,
+): StoredPage<ListedDelivery> {
+  const rows = connection.all(
+    `SELECT t.seq, ${DEATH}, length(c.body), ${FACTS} FROM shelf t CROSS JOIN contents c ON c.seq = t.seq
+    WHERE t.seq > ?1 AND t.seq <= (SELECT max(seq) FROM (${PART})) AND (?2 IS NULL OR t.key = ?2)
+    ORDER BY t.seq LIMIT ?3`,
+    [after, key === undefined ? null : encodeText(key), limit + 1],
+  ) as [number, ...DeathRow, number, ...FactsRow][];
+  const scanned = connection.get(`SELECT count(*), max(seq) FROM (${PART})`, [after]);
+  return pageOf(rows, limit, scanned as [number, number | null], ([, ...row]) => listedOf(row));
 }
 
 export function getDeadLetter(
@@ -61,6 +75,14 @@ export function purge(
       .filter(([, , , , deadAtMs]) => deadAtMs < beforeMs)
       .map((row) => remove(connection, DEAD_LETTERS, row, changes)),
   );
+}
+
+function listedOf([attempts, reason, error, deadAtMs, bodyBytes, ...facts]: [
+  ...DeathRow,
+  number,
+  ...FactsRow,
+]): ListedDelivery {
+  return { ...factsOf(facts), bodyBytes, ...deathOf([attempts, reason, error, deadAtMs]) };
 }
 
 function deathOf([attempts, reason, error, deadAtMs]: DeathRow): Omit<

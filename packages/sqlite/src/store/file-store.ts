@@ -6,7 +6,7 @@ import { FileIdentity } from '../file/file-identity.ts';
 import { removeLock, type OwnerLock } from '../file/owner-lock.ts';
 import { forget } from '../finished/completed-ids.ts';
 import { dropCompleted, forgetId, getCompleted, listCompleted, replay } from '../finished/completed.ts';
-import { getDeadLetter, listDeadLetters, purge } from '../finished/dead-letters.ts';
+import { getDeadLetter, listDeadLetters, purge, scanDeadLetters } from '../finished/dead-letters.ts';
 import { countFinished, KEPT, putBack, DEAD_LETTERS } from '../finished/finished.ts';
 import type { Settings } from '../options.ts';
 import { hasten, renew, settle } from '../queue/claim-updates.ts';
@@ -71,6 +71,7 @@ export function fileStore(settings: Settings): FileStore {
     settle: (settlements, nowMs) => settle(connection(), file().disk, file().self, settlements, nowMs),
     hasten: (which) => hasten(connection(), which),
     listDeadLetters: (page) => listDeadLetters(connection(), page),
+    scanDeadLetters: (page) => scanDeadLetters(connection(), page),
     getDeadLetter: (id, scope) => getDeadLetter(connection(), id, scope),
     countDeadLetters: (id, scope) => countFinished(connection(), DEAD_LETTERS, id, scope),
     redrive: (id, which) => putBack(connection(), DEAD_LETTERS, id, which),

@@ -24,8 +24,14 @@ const BETWEEN_STEPS_MS = 20;
 const idle = setTimeout(shrink, IDLE_MS);
 let next: NodeJS.Timeout | undefined;
 
-/** Short writing calls. Those that arrive during a commit share the next one. */
-const SHARING = new Set<Request['call']>(['put', 'claim', 'claimKeys', 'renew', 'settle']);
+/**
+ * Short writing calls. Those that arrive during a commit share the next one. An inbox moves deliveries that a filter has
+ * found by their ids, so that there are many such calls.
+ */
+const SHARING = new Set<Request['call']>([
+  ...(['put', 'claim', 'claimKeys', 'renew', 'settle'] as const),
+  ...(['redrive', 'replay', 'purge'] as const),
+]);
 /** The most calls in a commit. If it fails, each of them may run again in its own commit. */
 const MAX_TOGETHER = 16;
 

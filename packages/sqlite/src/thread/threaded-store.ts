@@ -35,6 +35,7 @@ export class ThreadedStore implements InboxStore {
   readonly depthByKey: InboxStore['depthByKey'] = this.#passed('depthByKey');
   readonly stats: InboxStore['stats'] = this.#passed('stats');
   readonly listDeadLetters: InboxStore['listDeadLetters'] = this.#passed('listDeadLetters');
+  readonly scanDeadLetters: InboxStore['scanDeadLetters'] = this.#passed('scanDeadLetters');
   readonly getDeadLetter: InboxStore['getDeadLetter'] = this.#passed('getDeadLetter');
   readonly countDeadLetters: InboxStore['countDeadLetters'] = this.#passed('countDeadLetters');
   readonly redrive: InboxStore['redrive'] = this.#passed('redrive');

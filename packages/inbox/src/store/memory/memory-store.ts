@@ -6,6 +6,7 @@ import type { Put, PutResult, StoreLimits } from '../receiving-store.ts';
 import type {
   Counted,
   MovedDelivery,
+  PageQuery,
   PendingState,
   Portion,
   StoredDeadLetter,
@@ -90,17 +91,22 @@ export class MemoryStore implements InboxStore, Owner {
   };
 
   readonly listDeadLetters: InboxStore['listDeadLetters'] = ({ key, limit, offset }) =>
-    [...found(this.#memory.deadLetters, null, key)]
+    [...this.#found(this.#memory.deadLetters, null, key)]
       .slice(offset, offset + limit)
       .map((entry) => listed(deadLetterOf(entry)));
 
+  readonly scanDeadLetters: InboxStore['scanDeadLetters'] = ({ after, limit, key }) => {
+    const entries = inOrder(this.#found(this.#memory.deadLetters, null, key), { after, limit });
+    return page(entries, limit, ({ order }) => order, deadLetterOf);
+  };
+
   readonly getDeadLetter: InboxStore['getDeadLetter'] = (id, { key }) => {
-    const [oldest] = found(this.#memory.deadLetters, id, key);
+    const [oldest] = this.#found(this.#memory.deadLetters, id, key);
     return oldest && copied(deadLetterOf(oldest));
   };
 
   readonly countDeadLetters: InboxStore['countDeadLetters'] = (id, { key }) =>
-    counted(found(this.#memory.deadLetters, id, key));
+    counted(this.#found(this.#memory.deadLetters, id, key));
 
   readonly redrive: InboxStore['redrive'] = (id, options) =>
     this.#putBack(this.#memory.deadLetters, id, options);
@@ -108,7 +114,7 @@ export class MemoryStore implements InboxStore, Owner {
   readonly purge: InboxStore['purge'] = (id, { key, beforeMs = Infinity, upTo = Infinity, ...portion }) => {
     const { deadLetters, known } = this.#memory;
     const isMeant = ({ end, endedMs }: Entry): boolean => end <= upTo && endedMs < beforeMs;
-    const purged = taken(deadLetters, found(deadLetters, id, key), portion, isMeant);
+    const purged = taken(deadLetters, this.#found(deadLetters, id, key), portion, isMeant);
     for (const { delivery } of purged) known.delete(nameOf(delivery));
     return purged.map(moved);
   };
@@ -118,13 +124,11 @@ export class MemoryStore implements InboxStore, Owner {
   };
 
   readonly listPending: InboxStore['listPending'] = ({ after, limit, key, state, nowMs }) => {
-    const entries = [...found(this.#memory.unfinished, null, key)].filter(
-      (entry) => entry.order > after && (state === undefined || stateOf(entry, nowMs) === state),
+    const entries = [...this.#found(this.#memory.unfinished, null, key)].filter(
+      (entry) => state === undefined || stateOf(entry, nowMs) === state,
     );
-    // Already in order, except for those that were put back.
-    entries.sort((a, b) => a.order - b.order);
     return page(
-      entries,
+      inOrder(entries, { after, limit }),
       limit,
       ({ order }) => order,
       (entry) => pendingOf(entry, nowMs),
@@ -137,17 +141,17 @@ export class MemoryStore implements InboxStore, Owner {
   };
 
   readonly listCompleted: InboxStore['listCompleted'] = ({ after, limit, key }) => {
-    const entries = [...found(this.#memory.kept, null, key)].filter(({ end }) => end > after);
+    const entries = [...this.#found(this.#memory.kept, null, key)].filter(({ end }) => end > after);
     return page(entries, limit, ({ end }) => end, completedOf);
   };
 
   readonly getCompleted: InboxStore['getCompleted'] = (id, { key }) => {
-    const last = [...found(this.#memory.kept, id, key)].at(-1);
+    const last = [...this.#found(this.#memory.kept, id, key)].at(-1);
     return last && copied(completedOf(last));
   };
 
   readonly countCompleted: InboxStore['countCompleted'] = (id, { key }) =>
-    counted(found(this.#memory.kept, id, key));
+    counted(this.#found(this.#memory.kept, id, key));
 
   readonly replay: InboxStore['replay'] = (id, options) => this.#putBack(this.#memory.kept, id, options);
 
@@ -234,12 +238,19 @@ export class MemoryStore implements InboxStore, Owner {
     id: string | null,
     { key, nowMs, upTo = Infinity, ...portion }: Parameters<InboxStore['redrive']>[1],
   ): MovedDelivery[] {
-    const entries = taken(pile, found(pile, id, key), portion, ({ end }) => end <= upTo);
+    const entries = taken(pile, this.#found(pile, id, key), portion, ({ end }) => end <= upTo);
     for (const entry of entries) {
       this.#memory.remembered.delete(nameOf(entry.delivery));
       this.#memory.add(entry, nowMs);
     }
     return entries.map(moved);
+  }
+
+  #found(pile: Pile, id: string | null, key: string | undefined): Iterable<Entry> {
+    if (id === null || key === undefined) return found(pile, id, key);
+    // Without a search, because moving many deliveries one by one calls this for each.
+    const entry = this.#memory.known.get(nameOf({ key, id }));
+    return entry !== undefined && pile.has(entry) ? [entry] : [];
   }
 
   #release(entry: Entry, retryAtMs: number | undefined, nowMs: number): void {
@@ -267,6 +278,24 @@ function* found(pile: Pile, id: string | null, key: string | undefined): Generat
     const { delivery } = entry;
     if ((id === null || delivery.id === id) && (key === undefined || delivery.key === key)) yield entry;
   }
+}
+
+/**
+ * The first ones behind a position in the order of first storing, one more than `limit`. Does not sort all of them, because
+ * a long list is read one page after the other.
+ */
+function inOrder(entries: Iterable<Entry>, { after, limit }: Pick<PageQuery, 'after' | 'limit'>): Entry[] {
+  const byOrder = (a: Entry, b: Entry): number => a.order - b.order;
+  let first: Entry[] = [];
+  let last = Infinity;
+  for (const entry of entries) {
+    if (entry.order <= after || entry.order > last) continue;
+    first.push(entry);
+    if (first.length < 4 * (limit + 1)) continue;
+    first = first.sort(byOrder).slice(0, limit + 1);
+    last = first.at(-1)?.order ?? last;
+  }
+  return first.sort(byOrder).slice(0, limit + 1);
 }
 
 function counted(entries: Iterable<Entry>): Counted {

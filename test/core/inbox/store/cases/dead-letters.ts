@@ -72,6 +72,45 @@ export function shelf(bed: BedOf): void {
       expect((await store.stats()).deadLetters).toBe(2);
     });
 
+    it('lists them in the order of first storing too, in pages that stay right while some leave', async () => {
+      const store = await opened(bed());
+      await put(store, ['a', 'b', 'c', 'd'].map((id) => delivery(id, { key: id === 'b' ? 'y' : 'x' })));
+      const claimed = await claim(store, 4);
+      const inTheirOrder = [...claimed].sort((a, b) => (a.id < b.id ? 1 : -1));
+      for (const [at, one] of inTheirOrder.entries()) await settle(store, ends.dead(one), START + at);
+      const page = async (
+        after: number,
+        limit: number,
+        key?: string,
+      ): Promise<{ ids: string[]; next: number | undefined }> => {
+        const { deliveries, next } = await store.scanDeadLetters({ after, limit, key });
+        return { ids: idsOf(deliveries), next };
+      };
+      expect([await page(0, 9), await page(0, 9, 'x')]).toEqual([
+        { ids: ['a', 'b', 'c', 'd'], next: undefined },
+        { ids: ['a', 'c', 'd'], next: undefined },
+      ]);
+      const { rawBody, ...facts } = delivery('a', { key: 'x' });
+      expect((await store.scanDeadLetters({ after: 0, limit: 1 })).deliveries).toEqual([
+        {
+          ...facts,
+          bodyBytes: rawBody.byteLength,
+          attempts: 1,
+          reason: 'dead',
+          error: 'it failed',
+          deadAtMs: START + 3,
+        },
+      ]);
+      const { ids, next = 0 } = await page(0, 2);
+      expect(ids).toEqual(['a', 'b']);
+      // One that leaves moves none of the others, and one that dies again keeps its place.
+      await store.redrive('a', { ...ANY, nowMs: START + 9 });
+      await settle(store, ends.dead(await claimOne(store, START + 9)), START + 10);
+      await store.purge('c', ANY);
+      expect(await page(next, 9)).toEqual({ ids: ['d'], next: undefined });
+      expect((await page(0, 9)).ids).toEqual(['a', 'b', 'd']);
+    });
+
     it('lists the oldest first, in pages', async () => {
       const store = await opened(bed());
       for (const [at, id] of ['c', 'a', 'd', 'b'].entries()) await bury(store, id, START + at);
