@@ -1,3 +1,4 @@
+export { RetryAfter } from '@webhook-backpressure/base';
 export type { DeadLetterScope, PageOptions, RedriveOptions, RedriveProgress } from './admin/call-options.ts';
 export type { Completed, CompletedDelivery, ListedCompletedDelivery } from './admin/lists.ts';
 export type { DeadLetter, DeadLetters, ListedDeadLetter } from './admin/dead-letters.ts';
@@ -72,4 +73,4 @@ export type { TimedVerifierOptions, VerifierOptions } from './verifiers/body-ver
 export type { Secret, SecretOption } from './verifiers/secrets.ts';
 export type { HubSpotVerifierOptions, TwilioVerifierOptions, UrlOptions } from './verifiers/url-verifiers.ts';
 export type { Verifier } from './verifiers/verifier.ts';
-export { RetryAfter, Unrecoverable } from './work/retries.ts';
+export { Unrecoverable } from './work/retries.ts';
