@@ -11,7 +11,6 @@ import {
   type Complete,
   DAY_MS,
   invalid,
-  isRecord,
   milliseconds,
   resolve,
   type Rows,
@@ -20,6 +19,7 @@ import {
 import type { Awaitable, InboxStore } from '@webhook-backpressure/inbox';
 import type { Buckets } from '@webhook-backpressure/fleet';
 import { isInboxStore } from '@webhook-backpressure/inbox/store';
+import { checkBuckets, hasCalls } from './check-buckets.ts';
 import type { Endpoint } from './endpoint-settings.ts';
 import { checkLimits, checkUpTo, type EndpointLimits, type LimitDefaults } from './rates.ts';
 
@@ -122,7 +122,6 @@ const RETRY: RetrySettings = {
   maxAgeMs: 5 * DAY_MS,
 };
 const STORE_CALLS = ['open', 'put', 'stats', 'close'];
-const BUCKET_CALLS = ['take', 'giveBack', 'pause', 'peek', 'forget'];
 
 const ROWS: Rows<SenderSettings, SenderOptions> = {
   store: { check: checkStore },
@@ -169,17 +168,8 @@ function retryOf(given: SenderRetryOptions): RetrySettings {
 }
 
 function checkStore(store: unknown): void {
-  if (has(store, STORE_CALLS) && isInboxStore(store as InboxStore)) return;
+  if (hasCalls(store, STORE_CALLS) && isInboxStore(store as InboxStore)) return;
   const rule =
     'a store that workers can use, such as memoryStore(), sqliteStore({ path }) or postgresStore()';
   throw invalid('ERR_WBP_STORE', 'store', rule, store);
-}
-
-function checkBuckets(buckets: unknown): void {
-  if (!has(buckets, BUCKET_CALLS))
-    throw invalid('ERR_WBP_BUCKETS', 'buckets', 'what redisBuckets() returns', buckets);
-}
-
-function has(value: unknown, calls: readonly string[]): boolean {
-  return isRecord(value) && calls.every((call) => typeof value[call] === 'function');
 }

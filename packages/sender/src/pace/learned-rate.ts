@@ -47,6 +47,7 @@ export class LearnedRate {
   /** The present limit; the set one while the rate is not lower. */
   limit: BucketLimit;
   #set: BucketLimit;
+  readonly #sharers: () => number;
   /** Requests per second that the receiver accepted last; Infinity before the first refusal. */
   #goal = Infinity;
   /** The way from the last refusal, in seconds as counted by successes: what is behind, and how long it takes to the goal. */
@@ -66,8 +67,14 @@ export class LearnedRate {
   #startsBefore = 0;
   #beforeMs = 0;
 
-  constructor(set: BucketLimit) {
+  /**
+   * @param sharers - processes that share the limit, this one included. With others, the starts of this process do not say
+   * how many the receiver accepts: a refusal then counts as one at the present rate, of which half is accepted, and each
+   * success stands for one of each process. Default: 1.
+   */
+  constructor(set: BucketLimit, sharers: () => number = () => 1) {
     this.limit = this.#set = set;
+    this.#sharers = sharers;
   }
 
   get isWhole(): boolean {
@@ -100,7 +107,7 @@ export class LearnedRate {
   succeeded(startedAtMs: number): void {
     this.#successes += 1;
     if (this.#goal === Infinity || startedAtMs < this.#refusedAtMs) return;
-    this.#wayS += 1 / this.#rate;
+    this.#wayS += this.#sharers() / this.#rate;
     this.#apply();
   }
 
@@ -111,8 +118,9 @@ export class LearnedRate {
     this.#resumedAtMs = Infinity;
     // A receiver that accepts nothing is down. Its rate may still be what it was.
     if (last < Infinity && this.#successes === 0) return;
-    const refused = this.#used(nowMs);
-    const accepted = this.#accepted(refused, resumedAtMs - pauseMs, nowMs);
+    const isShared = this.#sharers() > 1;
+    const refused = isShared ? this.#rate : this.#used(nowMs);
+    const accepted = isShared ? refused / 2 : this.#accepted(refused, resumedAtMs - pauseMs, nowMs);
     if (nowMs - resumedAtMs < SOON * this.#searchS * 1000) this.#searchS = this.#leastSearchS;
     const step = last === Infinity ? STEP : (STEP * this.#leastSearchS) / this.#searchS;
     const isAbove = this.#wayS >= this.#searchS && refused > last;
