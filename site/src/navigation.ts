@@ -80,6 +80,7 @@ export const groups: readonly Group[] = [
       doc('many-machines', 'Many machines'),
       doc('fleet', 'One limit for many receivers'),
       doc('sending', 'Sending webhooks'),
+      doc('patterns', 'Patterns'),
       doc('production', 'Production'),
       doc('testing', 'Testing your app'),
       doc('migration', 'Migration'),

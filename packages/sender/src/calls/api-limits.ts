@@ -52,7 +52,14 @@ export interface CallLimit {
 /** Finds the limit of a URL, which is not checked yet in the case of a function. */
 export type LimitFinder = (url: URL) => NamedApiLimit | undefined;
 
-const NAMES: readonly (keyof ApiLimit)[] = ['perSecond', 'perMinute', 'burst', 'maxInFlight', 'documented'];
+/** The fields of a limit. */
+export const LIMIT_NAMES: readonly (keyof ApiLimit)[] = [
+  'perSecond',
+  'perMinute',
+  'burst',
+  'maxInFlight',
+  'documented',
+];
 const MAX_IN_FLIGHT = 100;
 const MAX_BURST = 1_000_000;
 const MAX_NAME = 256;
@@ -86,7 +93,7 @@ export function limitFinder(limits: unknown): LimitFinder {
  * @throws BackpressureError `ERR_WBP_API_LIMITS`, `ERR_WBP_RATE`, `ERR_WBP_IN_FLIGHT` or `ERR_WBP_UNKNOWN_OPTION`
  */
 export function callLimit(given: ApiLimit, path: string): CallLimit {
-  checkNames(given, path, NAMES, CODE);
+  checkNames(given, path, LIMIT_NAMES, CODE);
   const { perSecond, perMinute, burst, maxInFlight = MAX_IN_FLIGHT, documented = true } = given;
   const rate = fractionOfRate({ perSecond, perMinute }, path);
   if (burst !== undefined) checkUpTo('ERR_WBP_RATE', `${path}.burst`, burst, MAX_BURST);

@@ -3,9 +3,9 @@ import type { BucketLimit, TokenGrant } from '@webhook-backpressure/fleet';
 import type { Judgment } from '../answers/judge.ts';
 import { LearningPace } from '../pace/learning-pace.ts';
 import { RefusalCap } from '../pace/refusal-cap.ts';
-import { callLimit, type CallLimit, type NamedApiLimit } from './api-limits.ts';
+import { callLimit, type CallLimit, LIMIT_NAMES, type NamedApiLimit } from './api-limits.ts';
 import type { CallLines } from './call-lines.ts';
-import { CallTimes, JITTER } from './call-times.ts';
+import { CallTimes } from './call-times.ts';
 import { type WaitingCall, WaitingCalls } from './waiting-calls.ts';
 
 /** A call that was started. */
@@ -17,6 +17,9 @@ export interface StartedCall {
   readonly limit: BucketLimit;
 }
 
+/** Chance makes a named wait longer by up to this share and time, so that processes do not all start at its end. */
+const LATE = 0.2;
+const LATE_MS = 2000;
 /** Buckets that reject, although they should not, are asked again after this time. */
 const BROKEN_MS = 1000;
 /** Buckets that have no token now are not asked again before. */
@@ -133,8 +136,8 @@ export class CallLine implements Heaped {
     const pace = this.#pace;
     const { waitUntilMs: waitBeforeMs } = pace;
     if (outcome.kind === 'limited') {
-      // Later by chance and never earlier than named, so that processes do not all start then.
-      const waitMs = outcome.waitMs && outcome.waitMs + Math.min(2000, JITTER * random() * outcome.waitMs);
+      const { waitMs: namedMs } = outcome;
+      const waitMs = namedMs && namedMs + random() * Math.min(LATE_MS, LATE * namedMs);
       this.#cap.refused(startedAtMs, Math.max(inFlight, this.#inFlight), nowMs);
       pace.limited(startedAtMs, waitMs, hints, nowMs);
     } else if (outcome.kind === 'down') pace.failed(startedAtMs, hints, nowMs);
@@ -267,14 +270,20 @@ export class CallLine implements Heaped {
     for (let { first } = this.#waiting; first !== undefined; { first } = this.#waiting) {
       if (first.untilMs > nowMs) return;
       this.#waiting.remove(first);
-      // It waited in vain, so nothing is known but that it takes longer.
-      first.fail(this.#retryAfter(Math.max(this.#waitMs(1, nowMs), this.#lines.maxWaitMs), nowMs));
+      // Without a place in flight nothing is known but that it takes longer.
+      const waitMs = this.#room > 0 ? 0 : this.#lines.maxWaitMs;
+      first.fail(this.#retryAfter(Math.max(this.#waitMs(1, nowMs), waitMs), nowMs));
     }
   }
 
   #retryAfter(waitMs: number, nowMs: number): RetryAfter {
     const leastMs = Math.max(0, this.#pace.waitUntilMs - nowMs);
-    const seconds = this.#times.book(waitMs, leastMs, this.#intervalMs, nowMs, this.#lines.random());
+    const { maxWaitMs, random, buckets } = this.#lines;
+    const { amount, periodMs } = this.#pace.limit;
+    // A call that comes early waits, and one that comes late leaves tokens unused: not longer than an equal part needs.
+    const intervalMs = Math.min(this.#intervalMs, (periodMs / amount) * buckets.processes);
+    const waits = { waitMs, leastMs, intervalMs, maxWaitMs };
+    const seconds = this.#times.book(waits, random(), nowMs);
     return new RetryAfter(seconds, `The limit of ${this.name} allows this call in ${String(seconds)} s.`);
   }
 }
@@ -285,11 +294,5 @@ export function checked({ name, ...limit }: NamedApiLimit): CallLimit {
 }
 
 function isSame(one: NamedApiLimit, other: NamedApiLimit): boolean {
-  return (
-    one.perSecond === other.perSecond &&
-    one.perMinute === other.perMinute &&
-    one.burst === other.burst &&
-    one.maxInFlight === other.maxInFlight &&
-    one.documented === other.documented
-  );
+  return LIMIT_NAMES.every((name) => one[name] === other[name]);
 }
