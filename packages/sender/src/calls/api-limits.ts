@@ -52,8 +52,7 @@ export interface CallLimit {
 /** Finds the limit of a URL, which is not checked yet in the case of a function. */
 export type LimitFinder = (url: URL) => NamedApiLimit | undefined;
 
-/** The fields of a limit. */
-export const LIMIT_NAMES: readonly (keyof ApiLimit)[] = [
+const LIMIT_NAMES: readonly (keyof ApiLimit)[] = [
   'perSecond',
   'perMinute',
   'burst',
@@ -134,4 +133,13 @@ function prefixOf(prefix: string): URL {
     'Each key of limits must be an absolute URL of https or http without credentials, query and fragment, such as ' +
       '"https://api.example.com/v1/".',
   );
+}
+
+/** @throws BackpressureError if the limit that a function returned is invalid. */
+export function checked({ name, ...limit }: NamedApiLimit): CallLimit {
+  return callLimit(limit, `The result of limits() for ${JSON.stringify(name)}`);
+}
+
+export function isSame(one: NamedApiLimit, other: NamedApiLimit): boolean {
+  return LIMIT_NAMES.every((name) => one[name] === other[name]);
 }

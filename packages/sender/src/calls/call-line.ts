@@ -1,10 +1,10 @@
 import { type Heaped, isThenable, RetryAfter } from '@webhook-backpressure/base';
-import type { BucketLimit, TokenGrant } from '@webhook-backpressure/fleet';
+import type { BucketLimit, Buckets, TokenGrant } from '@webhook-backpressure/fleet';
 import type { Judgment } from '../answers/judge.ts';
 import { LearningPace } from '../pace/learning-pace.ts';
 import { RefusalCap } from '../pace/refusal-cap.ts';
-import { callLimit, type CallLimit, LIMIT_NAMES, type NamedApiLimit } from './api-limits.ts';
-import type { CallLines } from './call-lines.ts';
+import { checked, type CallLimit, isSame, type NamedApiLimit } from './api-limits.ts';
+import type { Aborts } from './aborts.ts';
 import { CallTimes } from './call-times.ts';
 import { type WaitingCall, WaitingCalls } from './waiting-calls.ts';
 
@@ -15,6 +15,20 @@ export interface StartedCall {
   readonly inFlight: number;
   /** The limit whose token it has. */
   readonly limit: BucketLimit;
+}
+
+/** What all lines of a client use. */
+export interface Lines {
+  readonly buckets: Buckets;
+  readonly maxWaitMs: number;
+  readonly random: () => number;
+  /** The monotonic clock. */
+  readonly now: () => number;
+  readonly aborts: Aborts;
+  /** Wakes the line at this time; Infinity: never. */
+  place(line: CallLine, atMs: number): void;
+  /** A line without calls can be forgotten. */
+  release(line: CallLine): void;
 }
 
 /** Chance makes a named wait longer by up to this share and time, so that processes do not all start at its end. */
@@ -39,7 +53,7 @@ export class CallLine implements Heaped {
   atMs: number;
   /** Calls that wait, are in flight, or between two attempts. */
   calls = 0;
-  readonly #lines: CallLines;
+  readonly #lines: Lines;
   readonly #waiting = new WaitingCalls();
   #given: NamedApiLimit;
   #maxInFlight: number;
@@ -54,7 +68,7 @@ export class CallLine implements Heaped {
   /** Whether the times of all waiting calls must be compared with their waits. */
   #hasNews = false;
 
-  constructor(lines: CallLines, given: NamedApiLimit, { limit, maxInFlight }: CallLimit) {
+  constructor(lines: Lines, given: NamedApiLimit, { limit, maxInFlight }: CallLimit) {
     this.name = given.name;
     this.atMs = Infinity;
     this.#lines = lines;
@@ -112,7 +126,7 @@ export class CallLine implements Heaped {
       this.#waiting.add(call);
       // A repeated call is not at the end.
       if (call.after !== undefined) this.#hasNews = true;
-      this.#serve(this.#lines.now());
+      this.serve(this.#lines.now());
     });
   }
 
@@ -157,17 +171,13 @@ export class CallLine implements Heaped {
     return this.#retryAfter(this.#waitMs(this.#waiting.size, nowMs), nowMs);
   }
 
-  /** At {@link atMs}. */
-  wake(nowMs: number): void {
-    this.#serve(nowMs);
-  }
-
   #ended(): void {
     this.#inFlight -= 1;
-    this.#serve(this.#lines.now());
+    this.serve(this.#lines.now());
   }
 
-  #serve(nowMs: number): void {
+  /** Starts calls, and ends those that cannot start in their time: at {@link atMs}, and after each change. */
+  serve(nowMs: number): void {
     const { buckets } = this.#lines;
     while (!this.#isAsking && this.#nextMs(nowMs) <= nowMs) {
       const wanted = Math.min(this.#room, this.#waiting.size);
@@ -196,7 +206,7 @@ export class CallLine implements Heaped {
     this.#isAsking = false;
     const nowMs = this.#lines.now();
     this.#granted(grant, wanted, limit, nowMs);
-    this.#serve(nowMs);
+    this.serve(nowMs);
     this.#lines.release(this);
   }
 
@@ -286,13 +296,4 @@ export class CallLine implements Heaped {
     const seconds = this.#times.book(waits, random(), nowMs);
     return new RetryAfter(seconds, `The limit of ${this.name} allows this call in ${String(seconds)} s.`);
   }
-}
-
-/** @throws BackpressureError if the limit is invalid. */
-export function checked({ name, ...limit }: NamedApiLimit): CallLimit {
-  return callLimit(limit, `The result of limits() for ${JSON.stringify(name)}`);
-}
-
-function isSame(one: NamedApiLimit, other: NamedApiLimit): boolean {
-  return LIMIT_NAMES.every((name) => one[name] === other[name]);
 }

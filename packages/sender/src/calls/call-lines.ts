@@ -1,8 +1,8 @@
 import { type Clock, MinHeap, monotonic, Timer } from '@webhook-backpressure/base';
 import type { Buckets } from '@webhook-backpressure/fleet';
 import { Aborts } from './aborts.ts';
-import type { NamedApiLimit } from './api-limits.ts';
-import { CallLine, checked } from './call-line.ts';
+import { checked, type NamedApiLimit } from './api-limits.ts';
+import { CallLine, type Lines } from './call-line.ts';
 
 /** What all lines use. */
 export interface CallLinesOptions {
@@ -16,11 +16,10 @@ export interface CallLinesOptions {
 const MAX_IDLE = 1000;
 
 /** The lines by the names of their buckets, and one timer for all of them. */
-export class CallLines {
+export class CallLines implements Lines {
   readonly buckets: Buckets;
   readonly maxWaitMs: number;
   readonly random: () => number;
-  /** The monotonic clock. */
   readonly now: () => number;
   readonly aborts: Aborts = new Aborts();
   readonly #lines = new Map<string, CallLine>();
@@ -65,7 +64,6 @@ export class CallLines {
     this.release(line);
   }
 
-  /** A line without calls can be forgotten. */
   release(line: CallLine): void {
     if (!line.isIdle) return;
     this.#idle.add(line);
@@ -76,7 +74,6 @@ export class CallLines {
     this.buckets.forget(oldest.name);
   }
 
-  /** Wakes the line at this time; Infinity: never. */
   place(line: CallLine, atMs: number): void {
     if (line.atMs === atMs) return;
     if (line.atMs !== Infinity) this.#heap.remove(line);
@@ -94,7 +91,7 @@ export class CallLines {
       top.atMs = Infinity;
       due.push(top);
     }
-    for (const line of due) line.wake(nowMs);
+    for (const line of due) line.serve(nowMs);
     this.#setTimer();
   };
 
