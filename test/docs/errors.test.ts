@@ -29,6 +29,7 @@ import { postgresSchema, postgresStore } from '@webhook-backpressure/postgres';
 import { redisBuckets, redisRegistry } from '@webhook-backpressure/redis';
 import {
   createSender,
+  limitedFetch,
   tokenBucket,
   type OutgoingEvent,
   type SenderOptions,
@@ -158,6 +159,7 @@ async function thrownBy(line: string): Promise<unknown> {
     redisClient: { eval: () => Promise.resolve([]) },
     createSender,
     tokenBucket,
+    limitedFetch,
     sending: sending(),
     sender: createSender(sending()),
     senders,

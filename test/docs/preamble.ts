@@ -63,6 +63,7 @@ declare global {
   const deliveryOf: typeof bullmq.deliveryOf;
   const createSender: typeof senderPackage.createSender;
   const tokenBucket: typeof senderPackage.tokenBucket;
+  const limitedFetch: typeof senderPackage.limitedFetch;
   const processPressure: typeof node.processPressure;
   const dashboard: typeof page.dashboard;
 

@@ -115,6 +115,7 @@ export type BackpressureErrorCode =
   | 'ERR_WBP_IN_FLIGHT'
   | 'ERR_WBP_BATCH'
   | 'ERR_WBP_BUCKETS'
+  | 'ERR_WBP_API_LIMITS'
   | 'ERR_WBP_TIMEOUT'
   | 'ERR_WBP_DISABLE_AFTER'
   | 'ERR_WBP_PRIVATE_ADDRESSES'

@@ -37,6 +37,7 @@ export {
   type SettingsOf,
   update,
 } from './option-rows.ts';
+export { MAX_RETRY_AFTER_MS, RetryAfter, retryAfterMsOf } from './retry-after.ts';
 export { shared } from './shared.ts';
 export { Timer } from './time/timer.ts';
 export { checkClock, type Clock, holdTimer, monotonic, systemClock } from './time/clock.ts';

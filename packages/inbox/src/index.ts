@@ -1,3 +1,4 @@
+export { RetryAfter } from '@webhook-backpressure/base';
 export type {
   DeadLetterScope,
   DryRun,
@@ -85,4 +86,4 @@ export type { TimedVerifierOptions, VerifierOptions } from './verifiers/body-ver
 export type { Secret, SecretOption } from './verifiers/secrets.ts';
 export type { HubSpotVerifierOptions, TwilioVerifierOptions, UrlOptions } from './verifiers/url-verifiers.ts';
 export type { Verifier } from './verifiers/verifier.ts';
-export { RetryAfter, Unrecoverable } from './work/retries.ts';
+export { Unrecoverable } from './work/retries.ts';

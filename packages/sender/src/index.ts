@@ -11,6 +11,8 @@ export {
   type TokenBucketOptions,
   type TokensTaken,
 } from './buckets/token-bucket.ts';
+export type { ApiLimit, ApiLimits, NamedApiLimit } from './calls/api-limits.ts';
+export { limitedFetch, type LimitedFetchOptions } from './calls/limited-fetch.ts';
 export type { BatchOptions, Endpoint } from './options/endpoint-settings.ts';
 export type { EndpointLimits } from './options/rates.ts';
 export type { SenderOptions, SenderRetryOptions } from './options/sender-options.ts';

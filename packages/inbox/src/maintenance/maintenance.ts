@@ -1,8 +1,7 @@
-import { inBackground } from '@webhook-backpressure/base';
+import { inBackground, MAX_RETRY_AFTER_MS } from '@webhook-backpressure/base';
 import type { Scheduler, Task } from '../time/scheduler.ts';
 import type { Retention } from './retention.ts';
 import type { InboxStore, StoreStats } from '../store/inbox-store.ts';
-import { MAX_RETRY_AFTER_MS } from '../work/retries.ts';
 import type { StoreHealth } from '../store-calls/store-health.ts';
 
 const INTERVAL_MS = 5000;

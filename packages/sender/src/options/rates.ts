@@ -56,11 +56,15 @@ export function endpointLimit(
   if (burst !== undefined) checkUpTo('ERR_WBP_RATE', 'burst', burst, MAX_BURST);
   const set = rate === undefined ? defaults.limit : limitOf(rate);
   if (!isDocumented) return { ...set, burst: burst ?? set.burst };
-  const { amount, periodMs } = reduced(set.amount * (DOCUMENTED_PARTS - 1), set.periodMs * DOCUMENTED_PARTS);
   // Four fifths are the rate; the burst is the rest of the amount in the second or minute that the receiver counts.
   const unitMs = rate !== undefined && 'perMinute' in rate ? 60_000 : 1000;
   const rest = Math.floor((set.amount * unitMs) / set.periodMs / DOCUMENTED_PARTS);
-  return { amount, periodMs, burst: burst ?? Math.max(1, Math.min(MAX_BURST, rest)) };
+  return { ...fourFifths(set), burst: burst ?? Math.max(1, Math.min(MAX_BURST, rest)) };
+}
+
+/** The part of a documented rate that is used. */
+export function fourFifths({ amount, periodMs }: RateFraction): RateFraction {
+  return reduced(amount * (DOCUMENTED_PARTS - 1), periodMs * DOCUMENTED_PARTS);
 }
 
 /** @throws BackpressureError `ERR_WBP_IN_FLIGHT` */

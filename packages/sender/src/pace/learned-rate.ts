@@ -47,6 +47,7 @@ export class LearnedRate {
   /** The present limit; the set one while the rate is not lower. */
   limit: BucketLimit;
   #set: BucketLimit;
+  readonly #sharers: (() => number) | undefined;
   /** Requests per second that the receiver accepted last; Infinity before the first refusal. */
   #goal = Infinity;
   /** The way from the last refusal, in seconds as counted by successes: what is behind, and how long it takes to the goal. */
@@ -66,8 +67,15 @@ export class LearnedRate {
   #startsBefore = 0;
   #beforeMs = 0;
 
-  constructor(set: BucketLimit) {
+  /**
+   * @param sharers - for a limit that is documented: the processes that share it, this one included. A refusal then counts as
+   * one at the present rate, of which half is accepted. The starts of this process do not say what the receiver accepts from
+   * all, and a first burst that is refused says little against a rate that is documented. Each success stands for one of
+   * each process.
+   */
+  constructor(set: BucketLimit, sharers?: () => number) {
     this.limit = this.#set = set;
+    this.#sharers = sharers;
   }
 
   get isWhole(): boolean {
@@ -100,7 +108,7 @@ export class LearnedRate {
   succeeded(startedAtMs: number): void {
     this.#successes += 1;
     if (this.#goal === Infinity || startedAtMs < this.#refusedAtMs) return;
-    this.#wayS += 1 / this.#rate;
+    this.#wayS += (this.#sharers?.() ?? 1) / this.#rate;
     this.#apply();
   }
 
@@ -111,8 +119,9 @@ export class LearnedRate {
     this.#resumedAtMs = Infinity;
     // A receiver that accepts nothing is down. Its rate may still be what it was.
     if (last < Infinity && this.#successes === 0) return;
-    const refused = this.#used(nowMs);
-    const accepted = this.#accepted(refused, resumedAtMs - pauseMs, nowMs);
+    const isDocumented = this.#sharers !== undefined;
+    const refused = isDocumented ? this.#rate : this.#used(nowMs);
+    const accepted = isDocumented ? refused / 2 : this.#accepted(refused, resumedAtMs - pauseMs, nowMs);
     if (nowMs - resumedAtMs < SOON * this.#searchS * 1000) this.#searchS = this.#leastSearchS;
     const step = last === Infinity ? STEP : (STEP * this.#leastSearchS) / this.#searchS;
     const isAbove = this.#wayS >= this.#searchS && refused > last;

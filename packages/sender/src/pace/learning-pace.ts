@@ -10,6 +10,17 @@ const MAX_PAUSE_MS = 60_000;
 /** After so many failures in a row, the endpoint counts as unknown again. */
 const FAILURES = 5;
 
+/** What limits the requests in flight. */
+export type FlightCap = Pick<InFlightCap, 'value' | 'mayGrow' | 'setMax' | 'grow' | 'startSlowly' | 'note'>;
+
+/** What an API client sets otherwise than a sender. */
+export interface PaceParts {
+  /** Default: a cap that follows the answer times. */
+  readonly cap?: FlightCap;
+  /** See {@link LearnedRate}. */
+  readonly sharers?: () => number;
+}
+
 /**
  * Learns how fast and how concurrently an endpoint accepts requests. Times are on the monotonic clock. `startedAtMs`: when
  * the request was started; it tells a refusal under the present limits from one of a request that was in flight when they
@@ -22,7 +33,7 @@ const FAILURES = 5;
  */
 export class LearningPace {
   readonly #rate: LearnedRate;
-  readonly #cap: InFlightCap;
+  readonly #cap: FlightCap;
   readonly #use: RecentUse = new RecentUse();
   readonly #announced: AnnouncedLimit = new AnnouncedLimit();
   #askedUntilMs = 0;
@@ -32,9 +43,9 @@ export class LearningPace {
   #refusals = 0;
   #failures = 0;
 
-  constructor(limit: BucketLimit, maxInFlight: number) {
-    this.#rate = new LearnedRate(limit);
-    this.#cap = new InFlightCap(maxInFlight);
+  constructor(limit: BucketLimit, maxInFlight: number, { cap, sharers }: PaceParts = {}) {
+    this.#rate = new LearnedRate(limit, sharers);
+    this.#cap = cap ?? new InFlightCap(maxInFlight);
   }
 
   /** The present limit: the set one, or a lower one after refusals or a small announced remainder. */
