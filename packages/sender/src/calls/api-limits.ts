@@ -91,7 +91,7 @@ export function limitFinder(limits: unknown): LimitFinder {
  *
  * @throws BackpressureError `ERR_WBP_API_LIMITS`, `ERR_WBP_RATE`, `ERR_WBP_IN_FLIGHT` or `ERR_WBP_UNKNOWN_OPTION`
  */
-export function callLimit(given: ApiLimit, path: string): CallLimit {
+function callLimit(given: ApiLimit, path: string): CallLimit {
   checkNames(given, path, LIMIT_NAMES, CODE);
   const { perSecond, perMinute, burst, maxInFlight = MAX_IN_FLIGHT, documented = true } = given;
   const rate = fractionOfRate({ perSecond, perMinute }, path);
