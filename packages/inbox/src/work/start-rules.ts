@@ -1,10 +1,9 @@
-import { invalidResult } from '@webhook-backpressure/base';
+import { invalidResult, MAX_RETRY_AFTER_MS } from '@webhook-backpressure/base';
 import type { InboxState } from '../capacity/inbox-state.ts';
 import { inboxDelivery } from '../delivery/inbox-delivery.ts';
 import type { InboxOptions } from '../options/inbox-options.ts';
 import type { ClaimedDelivery } from '../store/inbox-store.ts';
 import type { HandlerRun } from './handler-run.ts';
-import { MAX_RETRY_AFTER_MS } from './retries.ts';
 
 /** Decides whether a claimed delivery may start: not before its time, and not after its time to live. */
 export class StartRules {

@@ -3,12 +3,13 @@ import {
   checkBoolean,
   checkNames,
   checkObject,
+  checkUpTo,
   invalid,
   invalidResult,
   isThenable,
 } from '@webhook-backpressure/base';
-import type { BucketLimit } from '@webhook-backpressure/fleet';
-import { checkInFlight, checkUpTo, fourFifths, fractionOfRate } from '../options/rates.ts';
+import { type BucketLimit, fractionOfRate } from '@webhook-backpressure/fleet';
+import { checkInFlight, fourFifths } from '../options/rates.ts';
 import { prefixName, UrlPrefixes } from './url-prefixes.ts';
 
 /** The limit of an API: `perSecond` or `perMinute`, as its documentation states it. */

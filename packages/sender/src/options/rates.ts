@@ -1,5 +1,5 @@
 import { checkNames, checkUpTo } from '@webhook-backpressure/base';
-import { type BucketLimit, limitOf, reduced } from '@webhook-backpressure/fleet';
+import { type BucketLimit, limitOf, type RateFraction, reduced } from '@webhook-backpressure/fleet';
 import type { Rate } from '@webhook-backpressure/observe';
 
 /** The limits of an endpoint. */
