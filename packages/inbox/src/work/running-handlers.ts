@@ -9,6 +9,7 @@ import {
 import { DrainRate, Limits, Pacer } from '@webhook-backpressure/core/extend';
 import type { DrainReading } from '../capacity/drain-rate.ts';
 import type { InboxState } from '../capacity/inbox-state.ts';
+import type { Completion } from './completion.ts';
 import type { ClaimedDelivery, ClaimRef } from '../store/inbox-store.ts';
 
 /** The share of finished attempts is averaged over about this many. */
@@ -47,6 +48,12 @@ export class HandlerRun implements Timed<HandlerRun> {
   isProbe = false;
   /** Whether the attempt was made: the delivery was neither given back nor lost. */
   isMade = false;
+  /** The calls of `complete`, if the handler has asked for it. */
+  completion: Completion | undefined;
+  /** Whether `complete` keeps the delivery. */
+  isKept = false;
+  /** Called when the handler has ended, even if its result is ignored. */
+  onHandlerEnd: () => void = () => undefined;
   dueStep: number = NO_DEADLINE;
   duePrevious: HandlerRun | null = null;
   dueNext: HandlerRun | null = null;
@@ -60,6 +67,11 @@ export class HandlerRun implements Timed<HandlerRun> {
     this.ref = { key, id, attempt };
     this.isSuspect = strandings > 0;
     this.countedAttempts = attempt - Math.min(1, strandings);
+  }
+
+  /** A renewal would wait for the transaction in which `complete` was called, and all others with it. */
+  get isRenewed(): boolean {
+    return this.completion?.isCalled !== true;
   }
 
   get signal(): Signal {
