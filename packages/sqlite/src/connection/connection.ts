@@ -49,9 +49,20 @@ export class Connection {
   #lastVersion: unknown;
   #maxPages: number | undefined;
 
-  constructor(path: string, busyTimeoutMs: number | undefined, mode: Mode = 'make') {
+  /** @param adopted - a database that the application has opened and closes. */
+  constructor(
+    path: string,
+    busyTimeoutMs: number | undefined,
+    mode: Mode = 'make',
+    adopted?: DriverDatabase,
+  ) {
     this.path = path;
     this.#lockWait = new LockWait(busyTimeoutMs);
+    if (adopted !== undefined) {
+      this.#database = adopted;
+      this.location = realpathSync(path);
+      return;
+    }
     if (mode === 'make' && !existsSync(path)) makePrivate(path);
     const name = mode === 'make' ? path : `${pathToFileURL(path).href}?mode=${URI_MODE[mode]}`;
     try {
@@ -60,6 +71,10 @@ export class Connection {
     } catch (error) {
       throw explain(error, path);
     }
+  }
+
+  get inTransaction(): boolean {
+    return this.#database.inTransaction;
   }
 
   /** @returns the first row, if any. */
