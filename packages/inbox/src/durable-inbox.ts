@@ -19,11 +19,13 @@ import {
   type AnyInboxOptions,
 } from './options/inbox-settings.ts';
 import type { InboxRole } from './options/roles.ts';
+import { Additions, type AddedDelivery, type AddResult } from './receive/additions.ts';
 import { InboxAdmission } from './receive/inbox-admission.ts';
 import type { InboxAnswer } from './receive/inbox-answers.ts';
 import { InboxReceiver } from './receive/inbox-receiver.ts';
 import type { InboxRequest } from './receive/inbox-request.ts';
 import { ReceiverExchange } from './receive/receiver-exchange.ts';
+import { CommitWatch } from './store-calls/commit-watch.ts';
 import { StoreOpening } from './store-calls/store-opening.ts';
 import type { OpenedStore } from './store/inbox-store.ts';
 import { InboxWorkers } from './work/inbox-workers.ts';
@@ -45,6 +47,7 @@ export class DurableInbox implements Inbox {
   readonly #admission: InboxAdmission;
   /** Undefined for workers without a receiver. */
   readonly #receiver: InboxReceiver | undefined;
+  readonly #additions: Additions;
   readonly #workers: InboxWorkers;
   readonly #redriving: Redriving;
   readonly #watch: LevelWatch;
@@ -97,7 +100,14 @@ export class DurableInbox implements Inbox {
       judge,
       restored: wake,
     }));
+    const commits = new CommitWatch<null>(scheduler, wake);
+    this.#additions = new Additions(state, this.opened, wake, () => {
+      // The level counts it by the totals of the store, as those of other processes.
+      this.#watch.noteOthers();
+      commits.expect(null);
+    });
     const isQuiet = (): boolean =>
+      !this.#additions.isStoring &&
       !workers.isStoring && this.#receiver?.isStoring !== true && !redriving.isBusy;
     this.#watch = new LevelWatch(state, isQuiet);
     const agedMs = (): number => wall.agedMs();
@@ -160,6 +170,10 @@ export class DurableInbox implements Inbox {
     if (this.#receiver !== undefined) return this.#receiver.receive(request);
     const sentence = 'This inbox has workers only. Receive deliveries with webhookInbox().';
     return Promise.reject(new BackpressureError('ERR_WBP_ROLE', sentence));
+  }
+
+  add(delivery: AddedDelivery, { client }: { client?: unknown } = {}): Promise<AddResult> {
+    return client === undefined ? this.#additions.add(delivery) : this.#additions.addIn(client, delivery);
   }
 
   snapshot(): InboxSnapshot {
@@ -297,6 +311,7 @@ export class DurableInbox implements Inbox {
     await Promise.all([
       this.#opening.ended(),
       this.#receiver?.idle(),
+      this.#additions.idle(),
       workers.claimed(),
       this.#maintenance.end(),
       this.#watch.end(),

@@ -24,6 +24,7 @@ export type {
 } from './options/inbox-options.ts';
 export type { ReceiverOptions, ReceivingOption, WorkerOptions, WorkingOption } from './options/roles.ts';
 export type { InboxRole } from './options/roles.ts';
+export type { AddedDelivery, AddResult } from './receive/additions.ts';
 export { type InboxAnswer, isDelivery, METHOD_NOT_ALLOWED, mountedForAll } from './receive/inbox-answers.ts';
 export type { BodyEnd, BodySink, InboxRequest } from './receive/inbox-request.ts';
 export { throwing } from './receive/verification.ts';
