@@ -20,43 +20,52 @@ afterAll(async () => {
   rmSync(folder, { recursive: true });
 });
 
-describe.each(['complete', 'send'] as const)(`transactions with %s, killed with the seed ${String(seed)}`, (half) => {
-  const outcomes: [store: string, outcome: TransactionOutcome][] = [];
+const stores: Record<string, TransactionSettings['store'] | undefined> = {
+  SQLite: { path: folder },
+  PostgreSQL: typeof server === 'string' ? undefined : { connectionString: server.connectionString, schema: 'crash' },
+};
+const halves = ['complete', 'send'] as const;
+const known = Object.entries(stores).flatMap(([name, store]) =>
+  store === undefined ? [] : halves.map((half) => ({ name, half, store })),
+);
+
+describe(`processes that are killed ${String(kills)} times at a step of a transaction, with the seed ${String(seed)}`, () => {
+  const outcomes = new Map<string, TransactionOutcome>();
 
   beforeAll(
     async () => {
       const startedAt = performance.now();
-      const crash = async (name: string, store: TransactionSettings['store']): Promise<void> => {
+      const crash = async ({ name, half, store }: (typeof known)[number]): Promise<void> => {
         const log = join(folder, `${name}-${half}.log`);
-        const outcome = await crashTransactions({ store, half, log }, kills, seed);
-        outcomes.push([name, outcome]);
+        const its =
+          'path' in store ? { path: join(folder, `${half}.db`) } : { ...store, schema: `crash_${half}` };
+        const outcome = await crashTransactions({ store: its, half, log }, kills, seed);
+        outcomes.set(`${half} on ${name}`, outcome);
         const { made, first, next, twice, unfinished } = outcome.last;
         console.log(
-          `${half} on ${name}: kills ${String(kills)}, seed ${String(seed)}, ${((performance.now() - startedAt) / 1000).toFixed(1)} s; ` +
+          `${half} on ${name}: ${String(kills)} kills, ${((performance.now() - startedAt) / 1000).toFixed(1)} s; ` +
             `made ${String(made)}, effects ${String(first + next)}, arrived ${String(outcome.arrived.size)}; ` +
             `half-commits ${String(outcome.halves.length)}, twice ${String(twice)}, unfinished ${String(unfinished)}`,
         );
       };
-      await Promise.all([
-        crash('SQLite', { path: join(folder, `${half}.db`) }),
-        ...(typeof server === 'string'
-          ? []
-          : [crash('PostgreSQL', { connectionString: server.connectionString, schema: `crash_${half}` })]),
-      ]);
+      await Promise.all(known.map(crash));
     },
     (kills + 10) * SECONDS_PER_KILL * 1000,
   );
 
-  it('never commits a part of a transaction', () => {
-    for (const [, { halves }] of outcomes) expect(halves).toEqual([]);
-  });
+  describe.each(known)('with $half on $name', ({ name, half }) => {
+    const outcome = () => outcomes.get(`${half} on ${name}`) as TransactionOutcome;
 
-  it('has every effect once, and loses none', () => {
-    for (const [, { last, made, arrived }] of outcomes) {
+    it('never commit a part of a transaction', () => {
+      expect(outcome().halves).toEqual([]);
+    });
+
+    it('leave every effect once, and none out', () => {
+      const { last, made, arrived } = outcome();
       expect(made.size).toBeGreaterThan(0);
       expect(last).toMatchObject({ twice: 0, unfinished: 0, made: made.size });
       if (half === 'send') expect([...arrived].sort()).toEqual([...made].sort());
       else expect(last).toMatchObject({ first: made.size, next: made.size });
-    }
+    });
   });
 });

@@ -1,31 +1,16 @@
 import { createInbox, type Inbox, type InboxEvent, type InboxOptions } from '@webhook-backpressure/inbox';
 import { sqliteStore, type SqliteStoreOptions } from '@webhook-backpressure/sqlite';
-import Libsql from 'libsql';
-import { createRequire } from 'node:module';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { loadNodeSqlite } from '../../packages/sqlite/src/connection/drivers.ts';
+import { openBy, type ClientConnection } from './clients.ts';
 import { Scratch } from './scratch.ts';
 
-/** A connection of the application, whichever library it is of. */
-interface Connection {
-  exec(sql: string): unknown;
-  close(): unknown;
-  prepare(sql: string): { all(): unknown[] };
-}
+const drivers = loadNodeSqlite() === undefined ? (['libsql'] as const) : (['libsql', 'node:sqlite'] as const);
 
-type Open = (path: string) => Connection;
-const openBy: Record<string, Open> = { libsql: (path) => new Libsql(path, { timeout: 5000 }) };
-if (loadNodeSqlite() !== undefined) {
-  const { DatabaseSync } = createRequire(import.meta.url)('node:sqlite') as {
-    DatabaseSync: new (path: string, options: object) => Connection;
-  };
-  openBy['node:sqlite'] = (path) => new DatabaseSync(path, { timeout: 5000 });
-}
-
-describe.each(Object.entries(openBy))('complete(client) by %s', (name, open) => {
-  const driver = name as 'libsql' | 'node:sqlite';
+describe.each(drivers)('complete(client) by %s', (driver) => {
+  const open = openBy[driver];
   let scratch: Scratch;
-  let client: Connection;
+  let client: ClientConnection;
   let inbox: Inbox;
   const events: InboxEvent[] = [];
   beforeEach(() => {

@@ -2,12 +2,6 @@
 // sender. It counts the steps, and kills itself at one of them.
 import { appendFileSync } from 'node:fs';
 import { setTimeout } from 'node:timers/promises';
-import { createInbox } from '@webhook-backpressure/inbox';
-import { postgresStore } from '@webhook-backpressure/postgres';
-import { createSender } from '@webhook-backpressure/sender';
-import { sqliteStore } from '@webhook-backpressure/sqlite';
-import Database from 'libsql';
-import pg from 'pg';
 
 const [given] = process.argv.slice(2);
 if (given === undefined) throw new Error('the settings are missing');
@@ -26,10 +20,12 @@ function step() {
 /** @typedef {{ run: (sql: string, value: string) => unknown, client: unknown }} Transaction */
 
 /** Runs a transaction, with a step before and after each of its statements. `work` may be interrupted at any of them. */
-const transaction = 'path' in store ? inSqlite(store.path) : inPostgres(store);
+const transaction = await ('path' in store ? inSqlite(store.path) : inPostgres(store));
 
+// Each process loads only what it uses: most of its time is its start.
 /** @param {string} path */
-function inSqlite(path) {
+async function inSqlite(path) {
+  const { default: Database } = await import('libsql');
   const client = new Database(path, { timeout: 10_000 });
   client.exec('PRAGMA synchronous = FULL');
   /** @type {(work: (transaction: Transaction) => unknown) => Promise<void>} */
@@ -52,7 +48,8 @@ function inSqlite(path) {
 }
 
 /** @param {{ connectionString: string }} server */
-function inPostgres({ connectionString }) {
+async function inPostgres({ connectionString }) {
+  const { default: pg } = await import('pg');
   const pool = new pg.Pool({ connectionString, max: 8 });
   /** @type {(work: (transaction: Transaction) => unknown) => Promise<void>} */
   return async (work) => {
@@ -97,16 +94,23 @@ function inOrder(...calls) {
   })();
 }
 
-const opened =
-  'path' in store
-    ? sqliteStore({ path: store.path, applicationFile: true })
-    : postgresStore({ connectionString: store.connectionString }, { schema: store.schema });
+async function openStore() {
+  if ('path' in store) {
+    const { sqliteStore } = await import('@webhook-backpressure/sqlite');
+    return sqliteStore({ path: store.path, applicationFile: true });
+  }
+  const { postgresStore } = await import('@webhook-backpressure/postgres');
+  return postgresStore({ connectionString: store.connectionString }, { schema: store.schema });
+}
+
+const opened = await openStore();
 const effects = 'path' in store ? 'effects' : `${store.schema}_effects`;
 const made = 'path' in store ? 'made' : `${store.schema}_made`;
 
 /** @returns {Promise<{ add: (id: string, client: unknown) => unknown, depth: () => number | Promise<number> }>} */
 async function begin() {
   if (half === 'send') {
+    const { createSender } = await import('@webhook-backpressure/sender');
     const sender = createSender({
       store: opened,
       endpoint: () => ({ url: 'https://endpoint.example/', secret: null, rate: { perSecond: 10_000 }, burst: 10_000 }),
@@ -124,6 +128,7 @@ async function begin() {
       depth: async () => (await opened.stats()).depth,
     };
   }
+  const { createInbox } = await import('@webhook-backpressure/inbox');
   const inbox = createInbox({
     store: opened,
     verify: false,
