@@ -26,7 +26,8 @@ class TransactionLife extends Life {
   async ended(): Promise<void> {
     let said: unknown;
     do said = await this.next();
-    while (said !== undefined && !(said as object).hasOwnProperty('drained'));
+    while (said !== undefined && !Object.hasOwn(said as object, 'drained'));
+    if (!this.isAlive && !this.wasKilled) throw new Error(`Life ${String(this.life)} ended by itself.`);
   }
 }
 
@@ -73,15 +74,13 @@ export async function crashTransactions(
       const killAt = life > kills ? 0 : 1 + Math.floor(chance() * MAX_STEPS);
       const process = new TransactionLife({ ...settings, life, killAt });
       await process.ended();
-      if (life > kills) {
-        if (!process.isAlive) throw new Error('The last life ended by itself.');
-        await process.kill();
-      }
+      if (life > kills) await process.kill();
       last = await database.counts();
       const half = halfOf(last, settings.half);
       if (half !== undefined) halves.push(`after kill ${String(life)}: ${half} ${JSON.stringify(last)}`);
     }
-    const lines = settings.half === 'send' ? readFileSync(settings.log, 'utf8').split('\n').filter(Boolean) : [];
+    const lines =
+      settings.half === 'send' ? readFileSync(settings.log, 'utf8').split('\n').filter(Boolean) : [];
     if (last === undefined) throw new Error('There was no life.');
     return { kills, halves, last, arrived: new Set(lines), made: await database.made() };
   } finally {
@@ -100,7 +99,13 @@ function halfOf(
   return completed === first + next ? undefined : 'a completion without the effect';
 }
 
-const COUNTS = (made: string, effects: string, unfinished: string, completed: string, contents: string): string => `
+const COUNTS = (
+  made: string,
+  effects: string,
+  unfinished: string,
+  completed: string,
+  contents: string,
+): string => `
   SELECT (SELECT count(*) FROM ${made}) AS made,
     (SELECT count(*) FROM ${effects} WHERE id NOT LIKE '%+') AS first,
     (SELECT count(*) FROM ${effects} WHERE id LIKE '%+') AS next,
@@ -109,7 +114,13 @@ const COUNTS = (made: string, effects: string, unfinished: string, completed: st
     (SELECT count(*) FROM ${completed}) AS completed,
     (SELECT count(*) FROM ${effects} WHERE id IN (SELECT id FROM ${contents})) AS early`;
 
-async function inSchema({ connectionString, schema }: { readonly connectionString: string; readonly schema: string }) {
+async function inSchema({
+  connectionString,
+  schema,
+}: {
+  readonly connectionString: string;
+  readonly schema: string;
+}) {
   const client = new pg.Client({ connectionString });
   await client.connect();
   await client.query(`CREATE TABLE ${schema}_made (id text); CREATE TABLE ${schema}_effects (id text)`);
@@ -121,8 +132,9 @@ async function inSchema({ connectionString, schema }: { readonly connectionStrin
       if (!(found.rows[0] as { is_there: boolean }).is_there) return NOTHING;
       const text = COUNTS(`${schema}_made`, `${schema}_effects`, unfinished, completed, `${schema}.contents`);
       const { rows } = await client.query<Record<keyof TransactionCounts, string>>(text);
-      return Object.fromEntries(Object.entries(rows[0] ?? {}).map(([name, count]) => [name, Number(count)])) as
-        unknown as TransactionCounts;
+      return Object.fromEntries(
+        Object.entries(rows[0] ?? {}).map(([name, count]) => [name, Number(count)]),
+      ) as unknown as TransactionCounts;
     },
     made: async () => {
       const { rows } = await client.query<{ id: string }>(`SELECT id FROM ${schema}_made`);
@@ -132,7 +144,15 @@ async function inSchema({ connectionString, schema }: { readonly connectionStrin
   };
 }
 
-const NOTHING: TransactionCounts = { made: 0, first: 0, next: 0, twice: 0, unfinished: 0, completed: 0, early: 0 };
+const NOTHING: TransactionCounts = {
+  made: 0,
+  first: 0,
+  next: 0,
+  twice: 0,
+  unfinished: 0,
+  completed: 0,
+  early: 0,
+};
 
 function inFile(path: string) {
   const file = new Libsql(path);
@@ -149,8 +169,11 @@ function inFile(path: string) {
   };
   return {
     counts: (): Promise<TransactionCounts> => {
-      if (read("SELECT 1 FROM sqlite_schema WHERE name = 'webhook_inbox'").length === 0) return Promise.resolve(NOTHING);
-      return Promise.resolve(read<TransactionCounts>(COUNTS('made', 'effects', 'queue', 'remembered', 'contents'))[0] ?? NOTHING);
+      if (read("SELECT 1 FROM sqlite_schema WHERE name = 'webhook_inbox'").length === 0)
+        return Promise.resolve(NOTHING);
+      return Promise.resolve(
+        read<TransactionCounts>(COUNTS('made', 'effects', 'queue', 'remembered', 'contents'))[0] ?? NOTHING,
+      );
     },
     made: () => Promise.resolve(new Set(read<{ id: string }>('SELECT id FROM made').map(({ id }) => id))),
     close: () => Promise.resolve(),

@@ -3,7 +3,11 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { startPostgres } from '../../demo/src/postgres-server.ts';
-import { crashTransactions, type TransactionOutcome, type TransactionSettings } from './transaction-crashes.ts';
+import {
+  crashTransactions,
+  type TransactionOutcome,
+  type TransactionSettings,
+} from './transaction-crashes.ts';
 
 /** Of both halves on both stores. */
 const kills = Math.ceil(Number(process.env['CRASH_KILLS'] ?? 24) / 4);
@@ -12,7 +16,9 @@ const SECONDS_PER_KILL = 6;
 
 const server = await startPostgres().catch((error: unknown) => String(error));
 if (typeof server === 'string')
-  console.warn(`SKIPPED: the crashes of transactions on PostgreSQL, because no server starts here.\n${server}`);
+  console.warn(
+    `SKIPPED: the crashes of transactions on PostgreSQL, because no server starts here.\n${server}`,
+  );
 const folder = mkdtempSync(join(tmpdir(), 'wbp-transactions-'));
 
 afterAll(async () => {
@@ -22,7 +28,8 @@ afterAll(async () => {
 
 const stores: Record<string, TransactionSettings['store'] | undefined> = {
   SQLite: { path: folder },
-  PostgreSQL: typeof server === 'string' ? undefined : { connectionString: server.connectionString, schema: 'crash' },
+  PostgreSQL:
+    typeof server === 'string' ? undefined : { connectionString: server.connectionString, schema: 'crash' },
 };
 const halves = ['complete', 'send'] as const;
 const known = Object.entries(stores).flatMap(([name, store]) =>

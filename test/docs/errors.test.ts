@@ -81,6 +81,32 @@ const senders = {
   closed: createSender(sending()),
   withoutStore: createSender({ ...sending(), store: withoutPut() }),
 };
+/** A store whose transactions are those of any client. */
+const settling = Object.assign(memoryStore(), { settleIn: () => false });
+const inboxes = {
+  full: createInbox({
+    store: memoryStore(),
+    process: () => new Promise(() => undefined),
+    verify: false,
+    capacity: 1,
+  }),
+  closed: createInbox({ store: memoryStore(), process: work, verify: false }),
+  completingTwice: () =>
+    new Promise((_, reject) => {
+      const inbox = createInbox({
+        store: settling,
+        process: (_delivery, { complete }) => {
+          try {
+            void complete({});
+          } catch (error) {
+            reject(error as Error);
+          }
+        },
+        verify: false,
+      });
+      void inbox.add({ body: '' });
+    }),
+};
 const onNode20WithoutLibsql = { sqliteStore: () => ({ open: () => choose([]) }) };
 
 beforeAll(async () => {
@@ -102,6 +128,8 @@ beforeAll(async () => {
   rmSync(files.deleted);
   await senders.full.send(orderUpdated);
   await senders.closed.close();
+  await inboxes.full.add({ body: '' });
+  await inboxes.closed.close();
 });
 afterAll(() => {
   void store.close(START);
@@ -161,6 +189,7 @@ async function thrownBy(line: string): Promise<unknown> {
     sending: sending(),
     sender: createSender(sending()),
     senders,
+    inboxes,
     orderUpdated,
     settingsOf,
     sizeQueue,

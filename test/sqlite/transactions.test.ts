@@ -63,28 +63,33 @@ describe.each(drivers)('complete(client) by %s', (driver) => {
       });
     });
 
-  it.each([true, false])('commits effects, completion and the next delivery together, thread: %s', async (thread) => {
-    await begin(
-      ({ id }, { attempt, complete }) => {
-        transaction(() => {
-          client.exec(`INSERT INTO effects VALUES ('${id} ${String(attempt)}')`);
-          if (id === 'first') void inbox.add({ id: 'next', body: 'x' }, { client });
-          void complete(client);
-          if (id === 'first' && attempt === 1) throw new Error('rolled back');
-        });
-      },
-      { keepCompletedMs: 1000 },
-      { thread },
-    );
-    const done = completed(2);
-    await inbox.add({ id: 'first', body: 'x' });
-    await done;
-    expect(ends()).toEqual(['failed', 'completed', 'completed']);
-    expect(rows('SELECT id FROM effects')).toEqual([{ id: 'first 2' }, { id: 'next 1' }]);
-    expect(rows('SELECT depth, in_flight, kept FROM totals')).toEqual([{ depth: 0, in_flight: 0, kept: 2 }]);
-    expect(rows('PRAGMA user_version')).toEqual([{ user_version: 77 }]);
-    expect(rows('PRAGMA application_id')).toEqual([{ application_id: 0 }]);
-  });
+  it.each([true, false])(
+    'commits effects, completion and the next delivery together, thread: %s',
+    async (thread) => {
+      await begin(
+        ({ id }, { attempt, complete }) => {
+          transaction(() => {
+            client.exec(`INSERT INTO effects VALUES ('${id} ${String(attempt)}')`);
+            if (id === 'first') void inbox.add({ id: 'next', body: 'x' }, { client });
+            void complete(client);
+            if (id === 'first' && attempt === 1) throw new Error('rolled back');
+          });
+        },
+        { keepCompletedMs: 1000 },
+        { thread },
+      );
+      const done = completed(2);
+      await inbox.add({ id: 'first', body: 'x' });
+      await done;
+      expect(ends()).toEqual(['failed', 'completed', 'completed']);
+      expect(rows('SELECT id FROM effects')).toEqual([{ id: 'first 2' }, { id: 'next 1' }]);
+      expect(rows('SELECT depth, in_flight, kept FROM totals')).toEqual([
+        { depth: 0, in_flight: 0, kept: 2 },
+      ]);
+      expect(rows('PRAGMA user_version')).toEqual([{ user_version: 77 }]);
+      expect(rows('PRAGMA application_id')).toEqual([{ application_id: 0 }]);
+    },
+  );
 
   it('fails the attempt when the transaction is rolled back', async () => {
     await begin(async ({ id }, { attempt, complete }) => {

@@ -108,7 +108,9 @@ export class DurableInbox implements Inbox {
     });
     const isQuiet = (): boolean =>
       !this.#additions.isStoring &&
-      !workers.isStoring && this.#receiver?.isStoring !== true && !redriving.isBusy;
+      !workers.isStoring &&
+      this.#receiver?.isStoring !== true &&
+      !redriving.isBusy;
     this.#watch = new LevelWatch(state, isQuiet);
     const agedMs = (): number => wall.agedMs();
     const retention = new Retention({ store, report, finished, settings: current, now, wallMs, agedMs });

@@ -70,10 +70,8 @@ export function settle(options: unknown): Settings {
     ...(['path', 'busyTimeoutMs', 'maxFileBytes', 'maxWalBytes', 'thread'] as const),
     ...(['applicationFile', 'driver'] as const),
   ]);
-  const { path, busyTimeoutMs, maxFileBytes, maxWalBytes, thread, applicationFile, driver } = options as Record<
-    keyof SqliteStoreOptions,
-    unknown
-  >;
+  const { path, busyTimeoutMs, maxFileBytes, maxWalBytes, thread, applicationFile, driver } =
+    options as Record<keyof SqliteStoreOptions, unknown>;
   if (typeof path !== 'string' || path === '' || path.includes('\0') || NOT_A_FILE.test(path)) {
     const type = path === undefined ? 'undefined' : `of type ${typeof path}`;
     const given = typeof path === 'string' ? JSON.stringify(path) : type;

@@ -113,7 +113,12 @@ async function begin() {
     const { createSender } = await import('@webhook-backpressure/sender');
     const sender = createSender({
       store: opened,
-      endpoint: () => ({ url: 'https://endpoint.example/', secret: null, rate: { perSecond: 10_000 }, burst: 10_000 }),
+      endpoint: () => ({
+        url: 'https://endpoint.example/',
+        secret: null,
+        rate: { perSecond: 10_000 },
+        burst: 10_000,
+      }),
       fetch: (_, init) => {
         step();
         const { 'webhook-id': id } = /** @type {Record<string, string>} */ (init?.headers);
@@ -165,7 +170,12 @@ const { add, depth } = await begin();
 process.send?.({ opened: true });
 for (let at = 0; !isLast; at += 1) {
   const id = `${String(life)}-${String(at)}`;
-  await transaction(({ run, client }) => inOrder(() => run(`INSERT INTO ${made} VALUES (?)`, id), () => add(id, client)));
+  await transaction(({ run, client }) =>
+    inOrder(
+      () => run(`INSERT INTO ${made} VALUES (?)`, id),
+      () => add(id, client),
+    ),
+  );
   // So that the other side keeps up.
   while ((await depth()) > 20) await setTimeout(5);
   await setTimeout(1);

@@ -24,27 +24,34 @@ describe.skipIf(isSkipped)('complete(client) on PostgreSQL', () => {
     expect(await completed).toMatchObject({ key: 'shop', id: 'a', attempt: 1 });
     expect(await bed.effects()).toEqual(['a']);
     expect(bed.inbox.snapshot()).toMatchObject({ depth: 0, bytes: 0, totals: { completed: 1, failed: 0 } });
-    expect(await bed.inbox.add({ id: 'a', key: 'shop', body: 'text' })).toMatchObject({ status: 'duplicate' });
+    expect(await bed.inbox.add({ id: 'a', key: 'shop', body: 'text' })).toMatchObject({
+      status: 'duplicate',
+    });
   });
 
-  it.each([true, false])('fails the attempt when the transaction is rolled back, throws: %s', async (throws) => {
-    await bed.open(async ({ id }, { attempt, complete }) => {
-      const client = await bed.bed.pool.connect();
-      await client.query('BEGIN');
-      await client.query(insert(`${id}${String(attempt)}`));
-      await complete(client);
-      await client.query(attempt === 1 ? 'ROLLBACK' : 'COMMIT');
-      client.release();
-      if (attempt === 1 && throws) throw new Error('after the rollback');
-    });
-    const completed = bed.next('completed');
-    await bed.inbox.add({ id: 'a', body: '' });
-    await completed;
-    expect(bed.ends()).toEqual(['failed', 'completed']);
-    const error = throws ? 'after the rollback' : 'complete() was called, but its transaction was not committed.';
-    expect(bed.events.find(({ type }) => type === 'failed')).toMatchObject({ error });
-    expect(await bed.effects()).toEqual(['a2']);
-  });
+  it.each([true, false])(
+    'fails the attempt when the transaction is rolled back, throws: %s',
+    async (throws) => {
+      await bed.open(async ({ id }, { attempt, complete }) => {
+        const client = await bed.bed.pool.connect();
+        await client.query('BEGIN');
+        await client.query(insert(`${id}${String(attempt)}`));
+        await complete(client);
+        await client.query(attempt === 1 ? 'ROLLBACK' : 'COMMIT');
+        client.release();
+        if (attempt === 1 && throws) throw new Error('after the rollback');
+      });
+      const completed = bed.next('completed');
+      await bed.inbox.add({ id: 'a', body: '' });
+      await completed;
+      expect(bed.ends()).toEqual(['failed', 'completed']);
+      const error = throws
+        ? 'after the rollback'
+        : 'complete() was called, but its transaction was not committed.';
+      expect(bed.events.find(({ type }) => type === 'failed')).toMatchObject({ error });
+      expect(await bed.effects()).toEqual(['a2']);
+    },
+  );
 
   it('completes a delivery whose handler throws after the commit', async () => {
     await bed.open(async ({ id }, { complete }) => {
@@ -211,7 +218,12 @@ describe.skipIf(isSkipped)('complete(client) on PostgreSQL', () => {
       { keepCompletedMs: 1000, encrypt: { keys: { one: new Uint8Array(32).fill(1) } } },
     );
     const completed = bed.next('completed');
-    await bed.inbox.add({ id: 'a', body: 'secret', headers: { 'X-Api-Key': 'k', 'X-Kind': 'v' }, context: { of: 1 } });
+    await bed.inbox.add({
+      id: 'a',
+      body: 'secret',
+      headers: { 'X-Api-Key': 'k', 'X-Kind': 'v' },
+      context: { of: 1 },
+    });
     await completed;
     expect(await bed.effects()).toEqual(['secret']);
     const kept = await bed.inbox.completed.get('a');

@@ -10,7 +10,9 @@ import { isSkipped } from '../bed.ts';
 import { TransactionBed } from './bed.ts';
 
 /** Runs a transaction by a library. `work` gets its client for `complete` and `add`, and what runs a statement in it. */
-type RunTransaction = (work: (client: unknown, run: (text: string) => Promise<unknown>) => Promise<void>) => Promise<void>;
+type RunTransaction = (
+  work: (client: unknown, run: (text: string) => Promise<unknown>) => Promise<void>,
+) => Promise<void>;
 interface Library {
   readonly run: RunTransaction;
   readonly end: () => Promise<unknown>;
@@ -23,7 +25,9 @@ function byDrizzle(tx: { execute: (query: SQL) => Promise<unknown> }) {
       drizzleSql.join(
         text
           .split(/\$\d+/)
-          .flatMap((part, at) => (at === 0 ? [drizzleSql.raw(part)] : [drizzleSql`${values[at - 1]}`, drizzleSql.raw(part)])),
+          .flatMap((part, at) =>
+            at === 0 ? [drizzleSql.raw(part)] : [drizzleSql`${values[at - 1]}`, drizzleSql.raw(part)],
+          ),
       ),
     );
 }
@@ -66,7 +70,9 @@ const libraries: Record<string, (connectionString: string) => Library> = {
     const pool = new pg.Pool({ connectionString });
     return {
       run: async (work) => {
-        await drizzle(pool).transaction((tx) => work(byDrizzle(tx), (text) => tx.execute(drizzleSql.raw(text))));
+        await drizzle(pool).transaction((tx) =>
+          work(byDrizzle(tx), (text) => tx.execute(drizzleSql.raw(text))),
+        );
       },
       end: () => pool.end(),
     };
@@ -83,9 +89,13 @@ const libraries: Record<string, (connectionString: string) => Library> = {
     };
   },
   kysely: (connectionString) => {
-    const db = new Kysely<unknown>({ dialect: new PostgresDialect({ pool: new pg.Pool({ connectionString }) }) });
-    const by = (tx: Transaction<unknown>) => (text: string, values: unknown[] = []) =>
-      tx.executeQuery(CompiledQuery.raw(text, values));
+    const db = new Kysely<unknown>({
+      dialect: new PostgresDialect({ pool: new pg.Pool({ connectionString }) }),
+    });
+    const by =
+      (tx: Transaction<unknown>) =>
+      (text: string, values: unknown[] = []) =>
+        tx.executeQuery(CompiledQuery.raw(text, values));
     return {
       run: async (work) => {
         await db.transaction().execute((tx) => work(by(tx), by(tx)));
@@ -124,7 +134,8 @@ describe.skipIf(isSkipped).each(Object.entries(libraries))('a transaction of %s'
       const { id } = delivery;
       await library.run(async (client, run) => {
         await run(`INSERT INTO ${bed.table} VALUES ('${id} ${String(attempt)}')`);
-        if (id !== 'next') await bed.inbox.add({ id: 'next', key: "o'clock $1 ?", sender: 'us', body }, { client });
+        if (id !== 'next')
+          await bed.inbox.add({ id: 'next', key: "o'clock $1 ?", sender: 'us', body }, { client });
         else expect([...delivery.rawBody]).toEqual([...body]);
         await complete(client);
         if (id === 'first' && attempt === 1) throw new Error('rolled back');

@@ -1,4 +1,11 @@
-import { BackpressureError, checkNames, invalid, isRecord, isThenable, show } from '@webhook-backpressure/base';
+import {
+  BackpressureError,
+  checkNames,
+  invalid,
+  isRecord,
+  isThenable,
+  show,
+} from '@webhook-backpressure/base';
 import { DEFAULT_KEY } from '@webhook-backpressure/core/extend';
 import type { InboxState } from '../capacity/inbox-state.ts';
 import { frozenJson, NotJsonError, type Json } from '../delivery/json.ts';
@@ -187,7 +194,8 @@ function resultOf(id: string, result: PutResult): AddResult {
 }
 
 function checked(result: unknown): PutResult {
-  if (result === 'stored' || result === 'duplicate' || result === 'conflict' || result === 'full') return result;
+  if (result === 'stored' || result === 'duplicate' || result === 'conflict' || result === 'full')
+    return result;
   throw new Error(`The store returned ${show(result)} for a put.`);
 }
 
@@ -222,7 +230,10 @@ function contextOf(given: unknown): Json {
     context = frozenJson(given);
   } catch (error) {
     if (!(error instanceof NotJsonError)) throw error;
-    throw new BackpressureError('ERR_WBP_ADD', `context must be a JSON value, but ${error.message.replace(/^\./, '')}.`);
+    throw new BackpressureError(
+      'ERR_WBP_ADD',
+      `context must be a JSON value, but ${error.message.replace(/^\./, '')}.`,
+    );
   }
   const size = JSON.stringify(context).length;
   if (size <= MAX_CONTEXT_CHARACTERS) return context;
@@ -231,7 +242,8 @@ function contextOf(given: unknown): Json {
 
 /** A copy, since the application may change its bytes before they are stored. */
 function bodyOf(body: unknown, maxBytes: number): Uint8Array {
-  const bytes = typeof body === 'string' ? utf8(body) : body instanceof Uint8Array ? new Uint8Array(body) : undefined;
+  const bytes =
+    typeof body === 'string' ? utf8(body) : body instanceof Uint8Array ? new Uint8Array(body) : undefined;
   if (bytes === undefined) throw invalid('ERR_WBP_ADD', 'body', 'a string or a Uint8Array', body);
   if (bytes.byteLength <= maxBytes) return bytes;
   throw new BackpressureError(

@@ -79,7 +79,11 @@ export class RunSettler {
   }
 
   /** Settles the delivery of a run within a transaction of the application. */
-  settleIn(run: HandlerRun, client: unknown, settle: NonNullable<InboxStore['settleIn']>): Awaitable<boolean> {
+  settleIn(
+    run: HandlerRun,
+    client: unknown,
+    settle: NonNullable<InboxStore['settleIn']>,
+  ): Awaitable<boolean> {
     const keep = (run.isKept = this.#inbox.finished.canKeep(run.bytes));
     return settle(client, { ...run.ref, as: 'completed', keep }, this.#inbox.wall.trustedMs());
   }
@@ -157,7 +161,9 @@ export class RunSettler {
   /** Not together with others, which would wait for the same lock; and one at a time, for each may take a connection. */
   #settleAlone(settlement: Settlement): Promise<boolean> {
     const { store, wall } = this.#inbox;
-    const settled = this.#alone.then(async () => (await store.settle([settlement], wall.trustedMs()))[0] === true);
+    const settled = this.#alone.then(
+      async () => (await store.settle([settlement], wall.trustedMs()))[0] === true,
+    );
     this.#alone = settled.catch(() => undefined);
     return settled;
   }

@@ -120,7 +120,8 @@ export class Outbox {
         'The store of this sender cannot store an event in a transaction of the application. Use postgresStore() or sqliteStore().',
       );
     this.#check();
-    if (phase === 'opening') throw storeError(new Error('The store is not open. Await sender.opened before.'));
+    if (phase === 'opening')
+      throw storeError(new Error('The store is not open. Await sender.opened before.'));
     if (!this.#fits(delivery.key, storedBytes(delivery)) || this.#isStoreFull) throw this.#full(delivery.key);
     const put: Put = { delivery, isOverflow: false };
     const result = store.putIn(client, put, { limits: this.#limits, nowMs: wallMs() });

@@ -46,7 +46,9 @@ function fileOf(client: unknown, settings: Settings): ClientFile {
   const { path, maxFileBytes } = settings;
   const file = clients.get(client as object) ?? adopt(client, settings);
   const { connection } = file;
-  const [name] = connection.get("SELECT file FROM pragma_database_list WHERE name = 'main'") as [string | null];
+  const [name] = connection.get("SELECT file FROM pragma_database_list WHERE name = 'main'") as [
+    string | null,
+  ];
   // Transactions over several files are not atomic in WAL mode.
   if (!areSame(name, path))
     throw refused(`the main file of client is ${JSON.stringify(name)}, and not ${JSON.stringify(path)}`);

@@ -246,9 +246,7 @@ export function migrate(connection: Connection, isOfApplication = false): void {
 
 function isNewest(connection: Connection, isOfApplication: boolean): boolean {
   const [, , , hasTable] = headerOf(connection);
-  return (
-    versionOf(connection, isOfApplication) === MIGRATIONS.length && (hasTable === 1 || !isOfApplication)
-  );
+  return versionOf(connection, isOfApplication) === MIGRATIONS.length && (hasTable === 1 || !isOfApplication);
 }
 
 /** In one statement: between two, another process may create an inbox in an empty file. */

@@ -29,7 +29,11 @@ export function transactions(bed: BedOf): void {
       await put(store, [delivery('a')]);
       const transaction = await begin(store);
       if (transaction === undefined) return;
-      const strange = delivery('b\u0000\ud800$1?', { sender: 'us', context: { a: [1] }, rawBody: new Uint8Array([0, 255]) });
+      const strange = delivery('b\u0000\ud800$1?', {
+        sender: 'us',
+        context: { a: [1] },
+        rawBody: new Uint8Array([0, 255]),
+      });
       expect(await putIn(store, transaction, strange)).toBe('stored');
       expect(await putIn(store, transaction, delivery('a'))).toBe('duplicate');
       expect(await putIn(store, transaction, delivery('a', { rawBody: new Uint8Array(1) }))).toBe('conflict');
@@ -39,7 +43,11 @@ export function transactions(bed: BedOf): void {
       expect((await store.stats()).depth).toBe(2);
       const first = await claimOne(store);
       await store.settle([ends.completed(first)], START);
-      expect(await claimOne(store)).toMatchObject({ ...strange, fingerprint: undefined, rawBody: expect.anything() as unknown });
+      expect(await claimOne(store)).toMatchObject({
+        ...strange,
+        fingerprint: undefined,
+        rawBody: expect.anything() as unknown,
+      });
     });
 
     it('stores nothing when it is rolled back', async () => {
@@ -64,12 +72,20 @@ export function transactions(bed: BedOf): void {
       expect(await store.settleIn?.(transaction.client, settlement, START)).toBe(true);
       // A second time in the same transaction, and a claim of an earlier attempt.
       expect(await store.settleIn?.(transaction.client, settlement, START)).toBe(false);
-      expect(await store.settleIn?.(transaction.client, { ...settlement, id: 'b', attempt: 0 }, START)).toBe(false);
+      expect(await store.settleIn?.(transaction.client, { ...settlement, id: 'b', attempt: 0 }, START)).toBe(
+        false,
+      );
       expect(await store.getPending(a, START)).toMatchObject({ state: 'active' });
       await transaction.commit();
       expect(await store.getPending(a, START)).toBeUndefined();
       expect(await store.settle([ends.completed(a), ends.completed(b)], START)).toEqual([false, true]);
-      expect(await store.stats()).toMatchObject({ depth: 0, inFlight: 0, drained: 2, remembered: 2, retained: keep ? 1 : 0 });
+      expect(await store.stats()).toMatchObject({
+        depth: 0,
+        inFlight: 0,
+        drained: 2,
+        remembered: 2,
+        retained: keep ? 1 : 0,
+      });
       expect(await put(store, [delivery('a')])).toEqual(['duplicate']);
       expect(idsOf(await store.replay(null, { ...ANY, nowMs: START }))).toEqual(keep ? ['a'] : []);
     });
