@@ -1,6 +1,6 @@
 // @ts-check
 // The effect of a handler, the completion of its delivery and the webhook that follows from it are one transaction.
-import { createInbox } from '@webhook-backpressure/inbox';
+import { createWorker } from '@webhook-backpressure/node/inbox';
 import { postgresStore } from '@webhook-backpressure/postgres';
 import { createSender } from '@webhook-backpressure/sender';
 import pg from 'pg';
@@ -16,9 +16,8 @@ const sender = createSender({
   endpoint: () => ({ url: ENDPOINT, secret: null }),
   allowPrivateAddresses: true,
 });
-const inbox = createInbox({
+const inbox = createWorker({
   store: postgresStore(connection),
-  verify: false,
   process: async ({ id, json }, { complete }) => {
     const { amount } = /** @type {{ amount: number }} */ (json());
     const client = await pool.connect();
