@@ -38,7 +38,9 @@ const inbox = createWorker({
 
 await Promise.all([inbox.opened, sender.opened]);
 await inbox.add({ id: 'payment-1', body: JSON.stringify({ amount: 42 }) });
-inbox.subscribe(({ type }) => type === 'completed' && console.log('completed'));
+inbox.subscribe(({ type }) => {
+  if (type === 'completed') console.log('completed');
+});
 sender.subscribe(async ({ type }) => {
   if (type !== 'delivered') return;
   console.log('delivered', (await pool.query('SELECT * FROM payments')).rows);

@@ -47,6 +47,7 @@ import { MemoryState, MemoryStore } from '../core/inbox/shared-memory.ts';
 import { delivery, ROOMY, START } from '../core/inbox/store/cases/store-fixtures.ts';
 import { databases } from '../postgres/broken-databases.ts';
 import { BrokenFiles } from '../sqlite/broken-files.ts';
+import { inboxes } from './error-inboxes.ts';
 import { anchorsOf, isHeading, page, sectionOf, tokensOf } from './pages.ts';
 import { entryFile, literalsOf, programOf, typeIn } from './typescript.ts';
 
@@ -80,32 +81,6 @@ const senders = {
   full: createSender({ ...sending(), capacity: 1, whenFull: 'refuse' }),
   closed: createSender(sending()),
   withoutStore: createSender({ ...sending(), store: withoutPut() }),
-};
-/** A store whose transactions are those of any client. */
-const settling = Object.assign(memoryStore(), { settleIn: () => false });
-const inboxes = {
-  full: createInbox({
-    store: memoryStore(),
-    process: () => new Promise(() => undefined),
-    verify: false,
-    capacity: 1,
-  }),
-  closed: createInbox({ store: memoryStore(), process: work, verify: false }),
-  completingTwice: () =>
-    new Promise((_, reject) => {
-      const inbox = createInbox({
-        store: settling,
-        process: (_delivery, { complete }) => {
-          try {
-            void complete({});
-          } catch (error) {
-            reject(error as Error);
-          }
-        },
-        verify: false,
-      });
-      void inbox.add({ body: '' });
-    }),
 };
 const onNode20WithoutLibsql = { sqliteStore: () => ({ open: () => choose([]) }) };
 

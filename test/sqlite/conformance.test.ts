@@ -15,6 +15,8 @@ const drivers = loadNodeSqlite() === undefined ? (['libsql'] as const) : (['libs
 const MODEL_RUNS = 40;
 const MODEL_RUNS_IN_THREADS = 10;
 
+let openClient = openBy.libsql;
+
 /** By a connection of the driver that the test uses. */
 function transactionOf(scratch: Scratch): Promise<ClientTransaction> {
   const client = openClient(scratch.file());
@@ -28,8 +30,6 @@ function transactionOf(scratch: Scratch): Promise<ClientTransaction> {
   client.exec('BEGIN IMMEDIATE');
   return Promise.resolve({ client, commit: end('COMMIT'), rollBack: end('ROLLBACK') });
 }
-
-let openClient = openBy.libsql;
 
 function inThisThread(driver: DriverName): StoreBed {
   useDriver(driver);

@@ -121,8 +121,8 @@ async function begin() {
       }),
       fetch: (_, init) => {
         step();
-        const { 'webhook-id': id } = /** @type {Record<string, string>} */ (init?.headers);
-        appendFileSync(log, `${String(id)}\n`);
+        const headers = /** @type {Record<string, string>} */ (init?.headers ?? {});
+        appendFileSync(log, `${String(headers['webhook-id'])}\n`);
         step();
         return Promise.resolve(new Response(null, { status: 204 }));
       },

@@ -242,7 +242,7 @@ describe.skipIf(isSkipped)('complete(client) on PostgreSQL', () => {
         await bed.transaction(async (client) => {
           await client.query(insert(id));
           await complete(client);
-          await once(signal as AbortSignal, 'abort');
+          await once(signal as never, 'abort');
           await new Promise<void>((resolve) => {
             commit = resolve;
           });

@@ -110,7 +110,7 @@ const libraries: Record<string, (connectionString: string) => Library> = {
         await knex.transaction((trx) =>
           work(
             async (text: string, values: string[]) => trx.raw(text.replace(/\$\d+/g, '?'), values),
-            async (text) => trx.raw(text),
+            async (text): Promise<unknown> => await trx.raw(text),
           ),
         );
       },

@@ -6,7 +6,7 @@ import type { InboxOptions } from '../options/inbox-options.ts';
 import { workersPerKey } from '@webhook-backpressure/core/extend';
 import type { ClaimedDelivery } from '../store/inbox-store.ts';
 import type { Task } from '../time/scheduler.ts';
-import { Completion } from './completion.ts';
+import { CompletionEnds } from './completion-ends.ts';
 import { CrashSuspects } from './crash-suspects.ts';
 import { LEASE_MS, LeaseRenewal } from './lease-renewal.ts';
 import { Outages } from './outages.ts';
@@ -27,6 +27,7 @@ export class InboxWorkers {
   readonly #inbox: InboxState;
   readonly #process: InboxOptions['process'];
   readonly #settler: RunSettler;
+  readonly #completions: CompletionEnds;
   readonly #renewals: LeaseRenewal<HandlerRun>;
   readonly #suspects = new CrashSuspects();
   readonly #nextClaim: Task;
@@ -48,6 +49,7 @@ export class InboxWorkers {
       this.giveBackWaiting(key);
     });
     this.#settler = new RunSettler(inbox, this.handlers, this.outages, onDead, this.#end);
+    this.#completions = new CompletionEnds(inbox, this.#settler, this.outages, this.#end);
     this.#renewals = new LeaseRenewal({
       store,
       health,
@@ -107,11 +109,7 @@ export class InboxWorkers {
     const running = [...this.runs].filter(({ state }) => state === 'running');
     for (const run of running) run.abort('The inbox closes.');
     await Promise.all(
-      running.map((run) => {
-        const { completion } = run;
-        const isCalled = completion?.isCalled === true;
-        return isCalled ? this.#settler.endCompletion(run, completion) : this.#settler.giveBack(run);
-      }),
+      running.map((run) => (run.isRenewed ? this.#settler.giveBack(run) : this.#completions.end(run))),
     );
     // Do not wait for a store that is failing.
     if (!this.#inbox.health.isResting) await this.idle();
@@ -227,7 +225,7 @@ export class InboxWorkers {
     report.emit({ type: 'started', key, sender, id, attempt, waitedMs });
     let failure: { readonly error: unknown } | undefined;
     let isMade = false;
-    const completionOf = this.#completionOf;
+    const completions = this.#completions;
     try {
       const opening = encryption.decrypt(run.claimed);
       const opened = opening instanceof Promise ? await opening : opening;
@@ -239,19 +237,18 @@ export class InboxWorkers {
           return run.signal;
         },
         get complete() {
-          return completionOf(run).complete;
+          return completions.of(run).complete;
         },
       });
     } catch (error) {
       failure = { error };
       report.processFailed(error);
     }
-    const { completion } = run;
-    await completion?.ended();
+    await run.completion?.ended();
     run.onHandlerEnd();
     // Meanwhile the run may have become overdue, or its claim may have been lost or given back.
     if (isOver(run)) return;
-    if (completion?.isCalled === true) await this.#settler.endCompletion(run, completion, failure);
+    if (!run.isRenewed) await this.#completions.end(run, failure);
     else if (failure === undefined) await this.#settler.complete(run);
     else {
       const lacksKey = !encryption.hasKeyOf(run.claimed);
@@ -259,15 +256,6 @@ export class InboxWorkers {
       await this.#settler.fail(run, failure.error, { isOfDelivery: !isMade, lacksKey });
     }
   }
-
-  readonly #completionOf = (run: HandlerRun): Completion => {
-    const { store } = this.#inbox;
-    const { settleIn } = store;
-    return (run.completion ??= new Completion({
-      isRunning: () => !isOver(run),
-      settleIn: settleIn && ((client) => this.#settler.settleIn(run, client, settleIn.bind(store))),
-    }));
-  };
 
   readonly #end = (run: HandlerRun, isSuccess: boolean): void => {
     if (!this.runs.delete(run)) return;
@@ -291,20 +279,13 @@ export class InboxWorkers {
     const why = `The handler took longer than ${String(settings.maxHandlingMs)} ms.`;
     report.totals.overdue += 1;
     report.emit({ type: 'overdue', key, sender, id, attempt });
-    const { completion } = run;
-    if (completion?.isCalled === true) inBackground(this.#endOverdue(run, completion, why));
-    else inBackground(this.#settler.fail(run, why, { isOverdue: true }));
+    inBackground(
+      run.isRenewed
+        ? this.#settler.fail(run, why, { isOverdue: true })
+        : this.#completions.endOverdue(run, why),
+    );
     run.abort(why);
   };
-
-  /** A settlement would wait for the transaction that the handler may have open. */
-  async #endOverdue(run: HandlerRun, completion: Completion, error: string): Promise<void> {
-    const ended = new Promise<void>((resolve) => {
-      run.onHandlerEnd = resolve;
-    });
-    const late = this.#inbox.scheduler.pause(LEASE_MS);
-    await this.#settler.endCompletion(run, completion, { error }, Promise.race([ended, late]));
-  }
 
   #checkIdle(): void {
     if (this.runs.size > 0) return;

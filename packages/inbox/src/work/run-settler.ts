@@ -1,12 +1,10 @@
 import { errorMessageOf, inBackground } from '@webhook-backpressure/base';
 import type { InboxState } from '../capacity/inbox-state.ts';
-import type { Awaitable } from '../delivery/stored-delivery.ts';
 import { inboxDelivery } from '../delivery/inbox-delivery.ts';
 import { callObserver } from '../events/call-observer.ts';
 import type { InboxOptions } from '../options/inbox-options.ts';
 import { GroupCommit } from '../store-calls/group-commit.ts';
-import type { ClaimedDelivery, InboxStore, Settlement } from '../store/inbox-store.ts';
-import type { Completion } from './completion.ts';
+import type { ClaimedDelivery, Settlement } from '../store/inbox-store.ts';
 import type { Outages } from './outages.ts';
 import { missingKeyDelayMs, retryDelayMs, retryInstructionOf } from './retries.ts';
 import type { HandlerRun, RunningHandlers } from './running-handlers.ts';
@@ -14,12 +12,8 @@ import type { HandlerRun, RunningHandlers } from './running-handlers.ts';
 /** The shortest delay before the last attempt is repeated because the dead-letter queue is full. */
 const MIN_REPEAT_MS = 1000;
 
-/** When a settlement that may have waited for the lock of a transaction is tried again. */
-const AGAIN_MS = 5000;
-const NOT_COMMITTED = 'complete() was called, but its transaction was not committed.';
-
 /** Facts about a failure beside the thrown error. */
-interface FailureFacts {
+export interface FailureFacts {
   /** Whether the handler took longer than `maxHandlingMs`. */
   readonly isOverdue?: boolean;
   /** Whether the handler was not called, because the delivery could not be decrypted. */
@@ -29,7 +23,7 @@ interface FailureFacts {
 }
 
 /** The consequence of a failed attempt. */
-type Failure =
+export type Failure =
   | { readonly as: 'dead' }
   | {
       readonly as: 'failed' | 'released';
@@ -47,7 +41,6 @@ export class RunSettler {
   readonly #onDead: InboxOptions['onDead'];
   readonly #ended: (run: HandlerRun, isSuccess: boolean) => void;
   readonly #settlements: GroupCommit<Settlement, boolean>;
-  #alone: Promise<unknown> = Promise.resolve();
 
   /** @param ended - called when a run is over and its worker free. */
   constructor(
@@ -75,79 +68,11 @@ export class RunSettler {
     run.isMade = true;
     this.#outages.succeeded(run.claimed.key);
     const keep = finished.canKeep(run.bytes);
-    if (await this.#settle(run, { ...run.ref, as: 'completed', keep })) this.#completed(run, tookMs);
+    if (await this.#settle(run, { ...run.ref, as: 'completed', keep })) this.completed(run, tookMs);
   }
 
-  /** Settles the delivery of a run within a transaction of the application. */
-  settleIn(
-    run: HandlerRun,
-    client: unknown,
-    settle: NonNullable<InboxStore['settleIn']>,
-  ): Awaitable<boolean> {
-    const keep = (run.isKept = this.#inbox.finished.canKeep(run.bytes));
-    return settle(client, { ...run.ref, as: 'completed', keep }, this.#inbox.wall.trustedMs());
-  }
-
-  /**
-   * Ends a run in which `complete` was called: the store says whether its transaction was committed.
-   *
-   * @param thrown - what the handler has thrown, if it has.
-   * @param ended - for an overdue run, whose worker is free from now on: resolves when its transaction is probably over.
-   */
-  async endCompletion(
-    run: HandlerRun,
-    { hasSucceeded, error: failed }: Completion,
-    thrown?: { readonly error: unknown },
-    ended?: Promise<void>,
-  ): Promise<void> {
-    const { store, health, scheduler, now, wall, finished } = this.#inbox;
-    const tookMs = now() - run.startedAtMs;
-    const error = thrown?.error ?? failed ?? new Error(NOT_COMMITTED);
-    run.isMade = true;
-    run.state = 'settling';
-    if (ended !== undefined) this.#ended(run, false);
-    await ended;
-    const isCommitted = async (): Promise<boolean> =>
-      hasSucceeded && (await store.getPending(run.ref, wall.trustedMs())) === undefined;
-    let failure: Failure | undefined;
-    for (;;) {
-      await health.rest();
-      try {
-        if (await isCommitted()) {
-          if (run.isKept) finished.add('kept', run.bytes);
-          this.#outages.succeeded(run.claimed.key);
-          this.#completed(run, tookMs);
-          return;
-        }
-      } catch (cause) {
-        health.failed('getPending', cause);
-        if (this.#inbox.phase === 'open') continue;
-      }
-      // The store gives the claim back when it closes, or the lease runs out.
-      if (this.#inbox.phase !== 'open') break;
-      failure ??= this.#judge(run, error, { isOverdue: ended !== undefined });
-      try {
-        const settlement = settlementOf(run, errorMessageOf(error), failure);
-        const confirmRoom = finished.expect(settlement, run.bytes);
-        const isHeld = await this.#settleAlone(settlement).catch((cause: unknown) => {
-          confirmRoom(false);
-          throw cause;
-        });
-        confirmRoom(isHeld);
-        if (isHeld) this.#failed(run, errorMessageOf(error), tookMs, failure);
-        else if (await isCommitted()) continue;
-        else this.lose(run);
-        return;
-      } catch {
-        // Its transaction may be open, and have the lock for which the settlement has waited.
-        this.#ended(run, false);
-        await scheduler.pause(AGAIN_MS);
-      }
-    }
-    this.#ended(run, false);
-  }
-
-  #completed(run: HandlerRun, tookMs: number): void {
+  /** Reports a run whose delivery is completed in the store. */
+  completed(run: HandlerRun, tookMs: number): void {
     const { report, level, now } = this.#inbox;
     const { key, sender, id, attempt } = run.claimed;
     this.#handlers.note(true, now());
@@ -158,23 +83,13 @@ export class RunSettler {
     this.#inbox.judge();
   }
 
-  /** Not together with others, which would wait for the same lock; and one at a time, for each may take a connection. */
-  #settleAlone(settlement: Settlement): Promise<boolean> {
-    const { store, wall } = this.#inbox;
-    const settled = this.#alone.then(
-      async () => (await store.settle([settlement], wall.trustedMs()))[0] === true,
-    );
-    this.#alone = settled.catch(() => undefined);
-    return settled;
-  }
-
   /** Ends a run whose handler has thrown. */
   async fail(run: HandlerRun, thrown: unknown, what: FailureFacts = {}): Promise<void> {
     const error = errorMessageOf(thrown);
     // Without a call of the handler, no time was taken.
     const tookMs = what.isOfDelivery === true ? 0 : this.#inbox.now() - run.startedAtMs;
     run.isMade = true;
-    await this.#fail(run, error, tookMs, this.#judge(run, thrown, what));
+    await this.#fail(run, error, tookMs, this.judge(run, thrown, what));
   }
 
   /** Ends a run that has no attempt left, without calling the handler. */
@@ -199,7 +114,8 @@ export class RunSettler {
     this.#ended(run, false);
   }
 
-  #judge(
+  /** Decides what follows from a failure. */
+  judge(
     run: HandlerRun,
     thrown: unknown,
     { isOverdue = false, isOfDelivery = false, lacksKey = false }: FailureFacts,
@@ -239,10 +155,11 @@ export class RunSettler {
   }
 
   async #fail(run: HandlerRun, error: string, tookMs: number, failure: Failure): Promise<void> {
-    if (await this.#settle(run, settlementOf(run, error, failure))) this.#failed(run, error, tookMs, failure);
+    if (await this.#settle(run, settlementOf(run, error, failure))) this.failed(run, error, tookMs, failure);
   }
 
-  #failed(run: HandlerRun, error: string, tookMs: number, failure: Failure): void {
+  /** Reports a run whose failure is stored. */
+  failed(run: HandlerRun, error: string, tookMs: number, failure: Failure): void {
     const { report, level, now } = this.#inbox;
     const { key, sender, id, attempt } = run.claimed;
     const attempted = { key, sender, id, attempt, tookMs, error };
@@ -304,7 +221,7 @@ export class RunSettler {
   }
 }
 
-function settlementOf(run: HandlerRun, error: string, failure: Failure): Settlement {
+export function settlementOf(run: HandlerRun, error: string, failure: Failure): Settlement {
   const { ref } = run;
   if (failure.as === 'dead') return { ...ref, as: 'dead', error };
   const { as, retryAtMs, isRepeated } = failure;

@@ -4,6 +4,8 @@ import { GroupCommit, storedBytes } from '@webhook-backpressure/inbox/store';
 import { Line } from '../endpoints/line.ts';
 import type { SendResult } from './outgoing-event.ts';
 import type { SenderContext } from './sender-context.ts';
+import { storeError } from './store-error.ts';
+import { unlessAborted } from './unless-aborted.ts';
 
 /** How often the counts of the store are read while calls wait for room: another process may have made some. */
 const RECHECK_MS = 500;
@@ -123,8 +125,11 @@ export class Outbox {
     if (phase === 'opening')
       throw storeError(new Error('The store is not open. Await sender.opened before.'));
     if (!this.#fits(delivery.key, storedBytes(delivery)) || this.#isStoreFull) throw this.#full(delivery.key);
-    const put: Put = { delivery, isOverflow: false };
-    const result = store.putIn(client, put, { limits: this.#limits, nowMs: wallMs() });
+    const result = store.putIn(
+      client,
+      { delivery, isOverflow: false },
+      { limits: this.#limits, nowMs: wallMs() },
+    );
     if (isThenable(result)) return result.then((one) => this.#putInto(delivery, one));
     return Promise.resolve(this.#putInto(delivery, result));
   }
@@ -133,10 +138,8 @@ export class Outbox {
     const { report } = this.#context;
     if (!RESULTS.has(result)) throw new Error(`The store returned ${show(result)} for a put.`);
     if (result === 'full') throw this.#full(endpoint);
-    if (result === 'stored') {
-      this.#holders.expected(endpoint);
-      return { id, status: 'accepted' };
-    }
+    if (result === 'stored') this.#holders.expected(endpoint);
+    if (result === 'stored') return { id, status: 'accepted' };
     report.totals.duplicate += 1;
     if (result === 'conflict') report.totals.conflict += 1;
     if (report.listeners.any) report.emit({ type: result, endpoint, id });
@@ -297,32 +300,4 @@ export class Outbox {
       level.end(delivery.key, bytes, isStored);
     }
   }
-}
-
-/** Rejects with the reason of the signal when it is aborted before. */
-async function unlessAborted(work: Promise<void>, signal: AbortSignal | undefined): Promise<void> {
-  if (signal === undefined) {
-    await work;
-    return;
-  }
-  let abort = (): void => undefined;
-  const aborted = new Promise<never>((_, reject) => {
-    abort = () => {
-      reject(signal.reason as Error);
-    };
-    signal.addEventListener('abort', abort);
-  });
-  try {
-    await Promise.race([work, aborted]);
-  } finally {
-    signal.removeEventListener('abort', abort);
-  }
-}
-
-function storeError(cause?: unknown): BackpressureError {
-  return new BackpressureError(
-    'ERR_WBP_SENDER_STORE',
-    'The store did not confirm the event. Whether it is stored is unknown; send it again with the same id.',
-    { cause },
-  );
 }

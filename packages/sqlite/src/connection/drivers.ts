@@ -152,7 +152,7 @@ function loadPackage(name: 'libsql' | 'better-sqlite3'): Driver {
   };
   return {
     open: (file, timeout) => adopted(new Database(file, { timeout })),
-    adopt: (client) => (client instanceof Database ? adopted(client as Libsql.Database) : undefined),
+    adopt: (client) => (client instanceof Database ? adopted(client) : undefined),
   };
 }
 
