@@ -267,14 +267,20 @@ describe.skipIf(isSkipped)('complete(client) on PostgreSQL', () => {
   it('settles other deliveries while a handler has thrown and left its transaction open', async () => {
     const { pool } = bed.bed;
     const client = await pool.connect();
+    let isOpen: () => void = () => undefined;
+    const opened = new Promise<void>((resolve) => {
+      isOpen = resolve;
+    });
     await bed.open(async ({ id }, { attempt, complete }) => {
       if (id !== 'open' || attempt > 1) return;
       await client.query('BEGIN');
       await client.query(insert(id));
       await complete(client);
+      isOpen();
       throw new Error('the client was not released');
     });
     await bed.inbox.add({ id: 'open', body: '' });
+    await opened;
     const completed = bed.next('completed');
     await bed.inbox.add({ id: 'b', body: '' });
     expect(await completed).toMatchObject({ id: 'b' });

@@ -2,6 +2,7 @@ import { BackpressureError, inBackground, isThenable, show } from '@webhook-back
 import type { Put, PutResult, StoredDelivery, StoreLimits } from '@webhook-backpressure/inbox';
 import { GroupCommit, storedBytes } from '@webhook-backpressure/inbox/store';
 import { Line } from '../endpoints/line.ts';
+import type { Holders } from './holders.ts';
 import type { SendResult } from './outgoing-event.ts';
 import type { SenderContext } from './sender-context.ts';
 import { storeError } from './store-error.ts';
@@ -22,17 +23,6 @@ interface WaitingSend {
   readonly proceed: () => void;
   /** It has proceeded or given up. */
   isOver: boolean;
-}
-
-/** The endpoints that have events. */
-export interface Holders {
-  readonly size: number;
-  /** Unfinished events of an endpoint, without those that are being stored. */
-  storedOf(endpoint: string): number;
-  /** An event was stored. */
-  stored(delivery: StoredDelivery): void;
-  /** A transaction that is open has stored an event of this endpoint. */
-  expected(endpoint: string): void;
 }
 
 /**
