@@ -76,6 +76,7 @@ export const groups: readonly Group[] = [
     entries: [
       doc('sizing', 'Sizing'),
       doc('inbox', 'The inbox'),
+      doc('patterns', 'Patterns'),
       doc('web', 'Web APIs on each host'),
       doc('many-machines', 'Many machines'),
       doc('fleet', 'One limit for many receivers'),
