@@ -92,7 +92,7 @@ export default defineConfig(
   {
     // One class connects the parts of an inbox. Cut in two, each half would pass the parts to the other.
     files: ['packages/inbox/src/durable-inbox.ts'],
-    rules: { 'max-lines': ['error', 400] },
+    rules: { 'max-lines': ['error', 430] },
   },
   {
     // Adapters translate; every decision is the core's. Main entries of other packages only export.

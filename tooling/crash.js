@@ -1,18 +1,24 @@
-// Runs the long variant of the crash tests: `node tooling/crash.js [--sender] [--store sqlite | --store postgres]`.
+// Runs the long variant of the crash tests: `node tooling/crash.js [--sender] [--store sqlite | --store postgres]`, or
+// `--transactions`, which uses both stores.
 import { spawnSync } from 'node:child_process';
 import { parseArgs } from 'node:util';
 import { root } from './packages.js';
 
 const { values } = parseArgs({
-  options: { store: { type: 'string', default: 'sqlite' }, sender: { type: 'boolean', default: false } },
+  options: {
+    store: { type: 'string', default: 'sqlite' },
+    sender: { type: 'boolean', default: false },
+    transactions: { type: 'boolean', default: false },
+  },
 });
-const { store, sender } = values;
+const { store, sender, transactions } = values;
+const of = transactions ? 'transactions' : sender ? 'sender' : 'receiver';
 if (store !== 'sqlite' && store !== 'postgres')
   throw new Error(`--store must be sqlite or postgres, but was ${store}.`);
 const { status, error } = spawnSync('npx', ['vitest', 'run', '--config', 'test/crash/vitest.config.ts'], {
   cwd: root,
   stdio: 'inherit',
-  env: { ...process.env, CRASH_STORE: store, CRASH_OF: sender ? 'sender' : 'receiver' },
+  env: { ...process.env, CRASH_STORE: store, CRASH_OF: of },
 });
 if (error !== undefined) throw error;
 process.exitCode = status ?? 1;

@@ -21,6 +21,11 @@ export class Life {
     return this.#process.exitCode === null && this.#process.signalCode === null;
   }
 
+  /** Whether it died by SIGKILL, and not by an error. */
+  get wasKilled(): boolean {
+    return this.#process.signalCode === 'SIGKILL';
+  }
+
   async kill(): Promise<void> {
     this.isKilled = true;
     this.#process.kill('SIGKILL');

@@ -3,6 +3,8 @@ import { defineConfig } from 'vitest/config';
 const { CRASH_STORE: store, CRASH_OF: of } = process.env;
 
 function chosen(): { readonly include: string[]; readonly env: Record<string, string> } {
+  if (of === 'transactions')
+    return { include: ['test/crash/transactions.test.ts'], env: { CRASH_KILLS: '2000' } };
   if (of === 'sender')
     return {
       include: [

@@ -48,6 +48,7 @@ import { MemoryState, MemoryStore } from '../core/inbox/shared-memory.ts';
 import { delivery, ROOMY, START } from '../core/inbox/store/cases/store-fixtures.ts';
 import { databases } from '../postgres/broken-databases.ts';
 import { BrokenFiles } from '../sqlite/broken-files.ts';
+import { inboxes } from './error-inboxes.ts';
 import { anchorsOf, isHeading, page, sectionOf, tokensOf } from './pages.ts';
 import { entryFile, literalsOf, programOf, typeIn } from './typescript.ts';
 
@@ -103,6 +104,8 @@ beforeAll(async () => {
   rmSync(files.deleted);
   await senders.full.send(orderUpdated);
   await senders.closed.close();
+  await inboxes.full.add({ body: '' });
+  await inboxes.closed.close();
 });
 afterAll(() => {
   void store.close(START);
@@ -163,6 +166,7 @@ async function thrownBy(line: string): Promise<unknown> {
     sending: sending(),
     sender: createSender(sending()),
     senders,
+    inboxes,
     orderUpdated,
     settingsOf,
     sizeQueue,

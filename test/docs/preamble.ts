@@ -89,10 +89,14 @@ declare global {
   const sender: senderPackage.Sender;
   const findEndpoint: senderPackage.SenderOptions['endpoint'];
   const senders: Record<'full' | 'closed' | 'withoutStore', senderPackage.Sender>;
+  const inboxes: Record<'full' | 'closed', inboxPackage.Inbox> & { completingTwice(): unknown };
   const orderUpdated: senderPackage.OutgoingEvent;
   function settingsOf(endpoint: unknown): void;
 
-  const files: Record<'ofAnotherProgram' | 'ofANewerRelease' | 'damaged' | 'locked' | 'missing', string>;
+  const files: Record<
+    'free' | 'ofAnotherProgram' | 'ofANewerRelease' | 'damaged' | 'locked' | 'missing',
+    string
+  >;
 
   const databases: Record<
     'withoutRights' | 'ofAnotherProgram' | 'ofANewerRelease' | 'unreachable',

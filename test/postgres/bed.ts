@@ -2,7 +2,7 @@ import pg from 'pg';
 import type { InboxStore } from '@webhook-backpressure/inbox';
 import { postgresStore } from '@webhook-backpressure/postgres';
 import { inject } from 'vitest';
-import type { StoreBed } from '../core/inbox/store-bed.ts';
+import type { ClientTransaction, StoreBed } from '../core/inbox/store-bed.ts';
 import type { Found } from './global-setup.ts';
 
 const found = (await (await fetch(inject('postgresAt'))).json()) as Found;
@@ -46,6 +46,15 @@ export class PostgresBed implements StoreBed {
     this.#programs.push(client);
     await client.connect();
     return client;
+  }
+
+  async transaction(): Promise<ClientTransaction> {
+    const client = await this.otherProgram();
+    await client.query('BEGIN');
+    const end = async (text: string): Promise<void> => {
+      await client.query(text);
+    };
+    return { client, commit: () => end('COMMIT'), rollBack: () => end('ROLLBACK') };
   }
 
   async dispose(): Promise<void> {

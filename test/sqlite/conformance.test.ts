@@ -4,22 +4,40 @@ import { loadNodeSqlite, useDriver, type DriverName } from '../../packages/sqlit
 import { settle } from '../../packages/sqlite/src/options.ts';
 import { fileStore } from '../../packages/sqlite/src/store/file-store.ts';
 import { ThreadedStore } from '../../packages/sqlite/src/thread/threaded-store.ts';
-import type { StoreBed } from '../core/inbox/store-bed.ts';
+import type { ClientTransaction, StoreBed } from '../core/inbox/store-bed.ts';
 import { storeSuite } from '../core/inbox/store/store-suite.ts';
+import { openBy } from './clients.ts';
 import { Scratch } from './scratch.ts';
 
-const drivers: readonly DriverName[] =
-  loadNodeSqlite() === undefined ? ['libsql'] : ['libsql', 'node:sqlite'];
+const drivers = loadNodeSqlite() === undefined ? (['libsql'] as const) : (['libsql', 'node:sqlite'] as const);
 
 /** Fewer runs than in memory, since each makes a file, and fewer still where it starts two threads around it. */
 const MODEL_RUNS = 40;
 const MODEL_RUNS_IN_THREADS = 10;
 
+let openClient = openBy.libsql;
+
+/** By a connection of the driver that the test uses. */
+function transactionOf(scratch: Scratch): Promise<ClientTransaction> {
+  const client = openClient(scratch.file());
+  scratch.defer(() => {
+    client.close();
+  });
+  const end = (sql: string) => () => {
+    client.exec(sql);
+    return Promise.resolve();
+  };
+  client.exec('BEGIN IMMEDIATE');
+  return Promise.resolve({ client, commit: end('COMMIT'), rollBack: end('ROLLBACK') });
+}
+
 function inThisThread(driver: DriverName): StoreBed {
   useDriver(driver);
+  openClient = openBy[driver];
   const scratch = new Scratch();
   return {
     store: () => fileStore(settle({ path: scratch.file() })),
+    transaction: () => transactionOf(scratch),
     dispose: () => {
       scratch.dispose();
     },
@@ -27,6 +45,7 @@ function inThisThread(driver: DriverName): StoreBed {
 }
 
 function inItsOwnThread(driver: DriverName): StoreBed {
+  openClient = openBy[driver];
   const scratch = new Scratch();
   const stores: InboxStore[] = [];
   return {
@@ -35,6 +54,7 @@ function inItsOwnThread(driver: DriverName): StoreBed {
       stores.push(store);
       return store;
     },
+    transaction: () => transactionOf(scratch),
     dispose: async () => {
       // Some may be closed already.
       await Promise.allSettled(stores.map(async (store) => store.close(0)));

@@ -25,11 +25,13 @@ import {
   type AnyInboxOptions,
 } from './options/inbox-settings.ts';
 import type { InboxRole } from './options/roles.ts';
+import { Additions, type AddedDelivery, type AddResult } from './receive/additions.ts';
 import { InboxAdmission } from './receive/inbox-admission.ts';
 import type { InboxAnswer } from './receive/inbox-answers.ts';
 import { InboxReceiver } from './receive/inbox-receiver.ts';
 import type { InboxRequest } from './receive/inbox-request.ts';
 import { ReceiverExchange } from './receive/receiver-exchange.ts';
+import { CommitWatch } from './store-calls/commit-watch.ts';
 import { StoreOpening } from './store-calls/store-opening.ts';
 import type { OpenedStore } from './store/inbox-store.ts';
 import { InboxWorkers } from './work/inbox-workers.ts';
@@ -51,6 +53,7 @@ export class DurableInbox implements Inbox {
   readonly #admission: InboxAdmission;
   /** Undefined for workers without a receiver. */
   readonly #receiver: InboxReceiver | undefined;
+  readonly #additions: Additions;
   readonly #workers: InboxWorkers;
   readonly #hasBatches: boolean;
   readonly #redriving: Redriving;
@@ -106,8 +109,19 @@ export class DurableInbox implements Inbox {
       judge,
       restored: wake,
     }));
+    const commits = new CommitWatch<null>(scheduler, () => {
+      wake();
+    });
+    this.#additions = new Additions(state, this.opened, wake, () => {
+      // The level counts it by the totals of the store, as those of other processes.
+      this.#watch.noteOthers();
+      commits.expect(null);
+    });
     const isQuiet = (): boolean =>
-      !workers.isStoring && this.#receiver?.isStoring !== true && !redriving.isBusy;
+      !this.#additions.isStoring &&
+      !workers.isStoring &&
+      this.#receiver?.isStoring !== true &&
+      !redriving.isBusy;
     this.#watch = new LevelWatch(state, isQuiet);
     const agedMs = (): number => wall.agedMs();
     const retention = new Retention({ store, report, finished, settings: current, now, wallMs, agedMs });
@@ -179,6 +193,10 @@ export class DurableInbox implements Inbox {
     if (this.#receiver !== undefined) return this.#receiver.receive(request);
     const sentence = 'This inbox has workers only. Receive deliveries with webhookInbox().';
     return Promise.reject(new BackpressureError('ERR_WBP_ROLE', sentence));
+  }
+
+  add(delivery: AddedDelivery, { client }: { client?: unknown } = {}): Promise<AddResult> {
+    return client === undefined ? this.#additions.add(delivery) : this.#additions.addIn(client, delivery);
   }
 
   snapshot(): InboxSnapshot {
@@ -327,6 +345,7 @@ export class DurableInbox implements Inbox {
     await Promise.all([
       this.#opening.ended(),
       this.#receiver?.idle(),
+      this.#additions.idle(),
       workers.claimed(),
       this.#maintenance.end(),
       this.#watch.end(),

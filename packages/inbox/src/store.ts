@@ -11,6 +11,7 @@ export { callObserver } from './events/call-observer.ts';
 export { ProcessWarnings, withCode } from './events/process-warnings.ts';
 export { Maintenance } from './maintenance/maintenance.ts';
 export { Retention } from './maintenance/retention.ts';
+export { CommitWatch } from './store-calls/commit-watch.ts';
 export { GroupCommit } from './store-calls/group-commit.ts';
 export { nextTurn } from './store-calls/next-turn.ts';
 export { MAX_RECEIVING_DELAY_MS, StoreHealth } from './store-calls/store-health.ts';

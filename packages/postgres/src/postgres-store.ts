@@ -16,6 +16,7 @@ import type {
 import type { FleetRegistry } from '@webhook-backpressure/fleet';
 import { settle, type PostgresConnection, type PostgresStoreOptions } from './options.ts';
 import { Claims } from './queue/claims.ts';
+import { putIn, settleIn } from './queue/in-transaction.ts';
 import { Incoming } from './queue/incoming.ts';
 import { KeyClaims } from './queue/key-claims.ts';
 import { UnknownOutcomes, type Lease } from './queue/unknown-outcomes.ts';
@@ -106,6 +107,15 @@ class PostgresStore extends StoredDeliveries implements InboxStore {
     return results;
   }
 
+  async putIn(
+    client: unknown,
+    put: Put,
+    { limits, nowMs }: { readonly limits: StoreLimits; readonly nowMs: number },
+  ): Promise<PutResult> {
+    this.#owner();
+    return await putIn(client, this.server, put, limits, nowMs);
+  }
+
   async claim(count: number, options: ClaimOptions): Promise<readonly ClaimedDelivery[]> {
     return await this.#owner().claims.claim(count, options);
   }
@@ -127,6 +137,10 @@ class PostgresStore extends StoredDeliveries implements InboxStore {
     const held = await claims.settle(settlements, nowMs);
     if (settlements.some(({ as }) => as === 'released')) announcements.due();
     return held;
+  }
+
+  async settleIn(client: unknown, settlement: Settlement, nowMs: number): Promise<boolean> {
+    return await settleIn(client, this.server, this.#owner().number, settlement, nowMs);
   }
 
   async nextDueMs(except?: ReadonlySet<string>): Promise<number | undefined> {

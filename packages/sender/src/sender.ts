@@ -1,4 +1,4 @@
-import type { DeadLetters, OpenedStore, StoreStats } from '@webhook-backpressure/inbox';
+import type { DeadLetters, OpenedStore, StoredDelivery, StoreStats } from '@webhook-backpressure/inbox';
 import type {
   Endpoints,
   ObservableOutbox,
@@ -11,6 +11,7 @@ import type {
 import { checkInteger, checkNumber, DAY_MS, invalid } from '@webhook-backpressure/base';
 import { limitOf } from '@webhook-backpressure/fleet';
 import {
+  CommitWatch,
   deadLetters,
   LeaseRenewal,
   Maintenance,
@@ -47,9 +48,22 @@ export interface Sender extends ObservableOutbox {
    * Stores an event, and resolves when it is committed: it is delivered at least once from then on. While the outbox is full,
    * the call waits for room, or rejects, by `whenFull`.
    *
+   * With `client` the event is stored within a transaction of the application, and is delivered once that is committed.
+   * The promise resolves when the statement has run. The call never waits: it throws `ERR_WBP_SEND_FULL` without room, and
+   * `ERR_WBP_SENDER_STORE` before the store is open. Such an event is not counted as accepted, and not reported, since
+   * whether its transaction is committed is unknown.
+   *
    * @param options - `signal`: ends the wait for the store to open, or for room. An event that is being stored stays.
+   * `client`: of `postgresStore`, a client of `pg` that has run `BEGIN`, or a function `(text, values)` that runs a statement
+   * in the transaction and resolves to its rows, or to an object with `rows`; of `sqliteStore`, a connection to the same file,
+   * with which the event is stored, or the call has thrown, when it returns.
+   * @throws BackpressureError (as a rejection, with `client` also synchronously) `ERR_WBP_TRANSACTION` when the client
+   * cannot be used. Then the transaction must be rolled back.
    */
-  send(event: OutgoingEvent, options?: { signal?: AbortSignal | undefined }): Promise<SendResult>;
+  send(
+    event: OutgoingEvent,
+    options?: { signal?: AbortSignal | undefined; client?: unknown },
+  ): Promise<SendResult>;
   /**
    * Shuts down: accepts no more events, starts no more attempts, and lets requests end until the timeout; then aborts them
    * and releases their events. Stored events wait for the next start. A second call returns the same report.
@@ -107,7 +121,17 @@ class DurableSender implements Sender {
         dispatcher.stored(event);
         report.monitor?.moved(now());
       },
+      expected: (endpoint) => {
+        commits.expect(endpoint);
+        // Of a transaction that is committed late, its event is found as those of other processes.
+        if (context.isShared) return;
+        context.isShared = true;
+        this.#discovery.look();
+      },
     }));
+    const commits = new CommitWatch<string>(scheduler, (id) => {
+      dispatcher.due(id, now());
+    });
     const changed = (id: string | null): void => {
       dispatcher.changed(id);
     };
@@ -197,12 +221,21 @@ class DurableSender implements Sender {
     if (!this.#opening.begin()) this.#endOpening();
   }
 
-  async send(
+  send(
     event: OutgoingEvent,
-    { signal }: { signal?: AbortSignal | undefined } = {},
+    { signal, client }: { signal?: AbortSignal | undefined; client?: unknown } = {},
   ): Promise<SendResult> {
+    if (client !== undefined) return this.#outbox.putIn(client, this.#stored(event));
+    return this.#send(event, signal);
+  }
+
+  async #send(event: OutgoingEvent, signal: AbortSignal | undefined): Promise<SendResult> {
+    return await this.#outbox.put(this.#stored(event), signal);
+  }
+
+  #stored(event: OutgoingEvent): StoredDelivery {
     const { settings, wall } = this.#context;
-    return await this.#outbox.put(storedEvent(event, settings.maxEventBytes, wall.rawMs()), signal);
+    return storedEvent(event, settings.maxEventBytes, wall.rawMs());
   }
 
   snapshot(): OutboxSnapshot {

@@ -1,6 +1,7 @@
 import { resolve } from 'node:path';
 import { inspect } from 'node:util';
 import { BackpressureError, type BackpressureErrorCode, checkNames } from '@webhook-backpressure/base';
+import { DRIVERS, type DriverName } from './connection/drivers.ts';
 
 /** Options of {@link sqliteStore}. */
 export interface SqliteStoreOptions {
@@ -36,6 +37,20 @@ export interface SqliteStoreOptions {
    * Default: `true` if the file of the thread is beside the code of this package. Only a bundler separates them.
    */
   thread?: boolean | undefined;
+  /**
+   * Whether the file is also the database of the application: it may have other tables, and its header stays as it is. The
+   * names of the store's own tables must be free: `contents`, `queue`, `shelf`, `owners`, `totals`, `heads`, `paused`,
+   * `buckets`, `remembered`, `kept`, `completed` and `webhook_inbox`. The journal mode becomes WAL. Default `false`: a file with other tables
+   * is refused, since its path is probably wrong.
+   */
+  applicationFile?: boolean | undefined;
+  /**
+   * The library that opens the file: the one by which the application opens it in the same process, since two copies of
+   * SQLite in one process do not see the locks of each other. `node:sqlite`, or the package `libsql` or `better-sqlite3`,
+   * which must be installed. All stores of a process use the same one. Default: `node:sqlite` if its version is new enough,
+   * else `libsql`.
+   */
+  driver?: 'node:sqlite' | 'libsql' | 'better-sqlite3' | undefined;
 }
 
 /** Validated options. */
@@ -51,11 +66,12 @@ const NOT_A_FILE = /^(?::memory:$|(?:file|libsql|https?|wss?):)/i;
 
 /** Validates options, also of callers without types. */
 export function settle(options: unknown): Settings {
-  checkNames(options, 'options', ['path', 'busyTimeoutMs', 'maxFileBytes', 'maxWalBytes', 'thread']);
-  const { path, busyTimeoutMs, maxFileBytes, maxWalBytes, thread } = options as Record<
-    keyof SqliteStoreOptions,
-    unknown
-  >;
+  checkNames(options, 'options', [
+    ...(['path', 'busyTimeoutMs', 'maxFileBytes', 'maxWalBytes', 'thread'] as const),
+    ...(['applicationFile', 'driver'] as const),
+  ]);
+  const { path, busyTimeoutMs, maxFileBytes, maxWalBytes, thread, applicationFile, driver } =
+    options as Record<keyof SqliteStoreOptions, unknown>;
   if (typeof path !== 'string' || path === '' || path.includes('\0') || NOT_A_FILE.test(path)) {
     const type = path === undefined ? 'undefined' : `of type ${typeof path}`;
     const given = typeof path === 'string' ? JSON.stringify(path) : type;
@@ -65,6 +81,16 @@ export function settle(options: unknown): Settings {
     throw new BackpressureError(
       'ERR_WBP_SQLITE_THREAD',
       `thread must be a boolean, but was of type ${typeof thread}.`,
+    );
+  if (applicationFile !== undefined && typeof applicationFile !== 'boolean')
+    throw new BackpressureError(
+      'ERR_WBP_SQLITE_APPLICATION_FILE',
+      `applicationFile must be a boolean, but was of type ${typeof applicationFile}.`,
+    );
+  if (driver !== undefined && !DRIVERS.includes(driver as DriverName))
+    throw new BackpressureError(
+      'ERR_WBP_SQLITE_DRIVER',
+      `driver must be one of ${DRIVERS.map((name) => `'${name}'`).join(', ')}, but was ${inspect(driver)}.`,
     );
   const { MAX_SAFE_INTEGER: most } = Number;
   return {
@@ -80,6 +106,8 @@ export function settle(options: unknown): Settings {
     maxWalBytes:
       integer('ERR_WBP_SQLITE_MAX_WAL', 'maxWalBytes', maxWalBytes, MIN_WAL_BYTES, most) ?? DEFAULT_WAL_BYTES,
     thread,
+    applicationFile,
+    driver: driver as DriverName | undefined,
   };
 }
 

@@ -15,6 +15,19 @@ export interface ProcessContext {
   readonly attempt: number;
   /** Aborted when the handler takes longer than `maxHandlingMs`, and when the inbox closes before it has ended. */
   readonly signal: Signal;
+  /**
+   * Completes the delivery within a transaction of the handler: its effects and the completion are committed together, or
+   * neither is. Call it last in the transaction, and await it. When `process` then returns, the worker asks the store
+   * whether the transaction was committed: if not, the attempt has failed, as it has when a call failed.
+   *
+   * @param client - of `postgresStore`: a client of `pg` that has run `BEGIN`, or a function `(text, values)` that runs a
+   * statement in the transaction and resolves to its rows, or to an object with `rows`. Of `sqliteStore`: a connection to the
+   * same file, by the library that the store uses. With it the call has done its work, or has thrown, when it returns.
+   * @throws BackpressureError `ERR_WBP_CLAIM_LOST` (as a rejection, with SQLite synchronously) when another process has taken
+   * the delivery over, or the attempt has ended; `ERR_WBP_TRANSACTION` when the client has no open transaction or belongs
+   * to another database, or the store has none; and what the client throws. Then the transaction must be rolled back.
+   */
+  readonly complete: (client: unknown) => Promise<void>;
 }
 
 /** Processes a delivery. It is completed when the function returns or resolves, and retried when it throws or rejects. */

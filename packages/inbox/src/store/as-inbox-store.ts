@@ -43,6 +43,7 @@ export function asInboxStore(store: ReceivingStore): InboxStore {
       return { ...fullStats(stats), depthByKey };
     },
     put: (batch, options) => store.put(batch, options),
+    ...(store.putIn !== undefined && { putIn: store.putIn.bind(store) }),
     stats: async () => fullStats(await store.stats()),
     depthByKey: () => store.depthByKey?.() ?? new Map<string, number>(),
     close: (nowMs) => store.close(nowMs),

@@ -210,6 +210,15 @@ export interface InboxStore extends ReceivingStore, StoreAdmin {
   /** Ends claims, in one commit. Returns for each, in order, whether it was still held; one that was not stays as it is. */
   settle(settlements: readonly Settlement[], nowMs: number): Awaitable<readonly boolean[]>;
   /**
+   * Ends a claim within the transaction of a client of the application, so that the end is committed and rolled back with
+   * it. Returns whether the claim was still held. A store whose clients are synchronous has done it, or has thrown, when
+   * the call returns. Absent: the store has no transactions that an application can use.
+   *
+   * @param client - what the application has passed. Throws or rejects with `ERR_WBP_TRANSACTION` if it cannot be used, or
+   * has no open transaction.
+   */
+  settleIn?(client: unknown, settlement: Settlement, nowMs: number): Awaitable<boolean>;
+  /**
    * When the next delivery can be claimed, in ms since 1970: the earliest due time, or the end of a lease of another
    * owner; in the past when one can be claimed now; undefined when none waits. Skips paused deliveries, and due
    * deliveries of keys in `except`; deliveries of those keys that are due later may be skipped too.

@@ -93,6 +93,19 @@ export interface ReceivingStore {
     batch: readonly Put[],
     options: { readonly limits: StoreLimits; readonly nowMs: number },
   ): Awaitable<readonly PutResult[]>;
+  /**
+   * Stores a delivery within the transaction of a client of the application, as `put` does. A store whose clients are
+   * synchronous has done it, or has thrown, when the call returns. Absent: the store has no transactions that an
+   * application can use.
+   *
+   * @param client - what the application has passed. Throws or rejects with `ERR_WBP_TRANSACTION` if it cannot be used, or
+   * has no open transaction.
+   */
+  putIn?(
+    client: unknown,
+    put: Put,
+    options: { readonly limits: StoreLimits; readonly nowMs: number },
+  ): Awaitable<PutResult>;
   /** Must be cheap, however much is stored: a receiver without workers calls it every half second. */
   stats(): Awaitable<ReceivingStats>;
   /**

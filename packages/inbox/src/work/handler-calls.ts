@@ -3,6 +3,7 @@ import type { BucketLimit } from '@webhook-backpressure/fleet';
 import type { InboxState } from '../capacity/inbox-state.ts';
 import type { DeliveryHandler } from '../options/inbox-options.ts';
 import type { ClaimedDelivery } from '../store/inbox-store.ts';
+import type { CompletionEnds } from './completion-ends.ts';
 import { DeliveryRouter, type CompletedAs } from './delivery-router.ts';
 import type { LimitedClaims } from './limited-claims.ts';
 import { retryInstructionOf } from './retries.ts';
@@ -24,6 +25,7 @@ export class HandlerCalls {
   readonly #router: DeliveryRouter;
   readonly #rules: StartRules;
   readonly #settler: RunSettler;
+  readonly #completions: CompletionEnds;
   readonly #limits: LimitsOfRuns;
 
   constructor(
@@ -31,12 +33,14 @@ export class HandlerCalls {
     process: DeliveryHandler | undefined,
     rules: StartRules,
     settler: RunSettler,
+    completions: CompletionEnds,
     limits: LimitsOfRuns,
   ) {
     this.#inbox = inbox;
     this.#router = new DeliveryRouter(inbox, inbox.fixtures.handlers, process);
     this.#rules = rules;
     this.#settler = settler;
+    this.#completions = completions;
     this.#limits = limits;
   }
 
@@ -47,6 +51,7 @@ export class HandlerCalls {
     run.rate = undefined;
     this.begin(run);
     for (const follower of run.followers) follower.state = 'running';
+    const completions = this.#completions;
     let failure: { readonly error: unknown } | undefined;
     let as: CompletedAs;
     try {
@@ -57,20 +62,26 @@ export class HandlerCalls {
         get signal() {
           return run.signal;
         },
+        get complete() {
+          return completions.of(run).complete;
+        },
       });
     } catch (error) {
       failure = { error };
       this.#inbox.report.processFailed(error);
     }
+    await run.completion?.ended();
+    run.onHandlerEnd();
     // Meanwhile the run may have become overdue, or its claim may have been lost or given back.
     if (isOver(run)) return;
-    if (failure === undefined) await this.#settler.complete(run, as);
-    else {
+    if (failure !== undefined) {
       const { delayMs } = retryInstructionOf(failure.error);
       if (delayMs !== undefined && this.#limits.limited?.hold(key, delayMs) === true)
         this.#limits.giveBackWaiting(key);
-      await this.#settler.fail(run, failure.error, this.factsOf(run));
     }
+    if (!run.isRenewed) await this.#completions.end(run, failure);
+    else if (failure === undefined) await this.#settler.complete(run, as);
+    else await this.#settler.fail(run, failure.error, this.factsOf(run));
   }
 
   /** Uses the token of a run that waited since it was claimed. Returns false when the run has ended. */

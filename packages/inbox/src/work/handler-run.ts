@@ -2,6 +2,7 @@ import { abortController, NO_DEADLINE, type Signal, type Timed } from '@webhook-
 import type { BucketLimit } from '@webhook-backpressure/fleet';
 import type { EventAttempt } from '../events/inbox-events.ts';
 import type { ClaimedDelivery, ClaimRef } from '../store/inbox-store.ts';
+import type { Completion } from './completion.ts';
 
 /**
  * - `waiting`: claimed, waits for a worker
@@ -52,6 +53,12 @@ export class HandlerRun implements Timed<HandlerRun> {
   isProbe = false;
   /** Whether the attempt was made: the delivery was neither given back nor lost. */
   isMade = false;
+  /** The calls of `complete`, if the handler has asked for it. */
+  completion: Completion | undefined;
+  /** Whether `complete` keeps the delivery. */
+  isKept = false;
+  /** Called when the handler has ended, even if its result is ignored. */
+  onHandlerEnd: () => void = () => undefined;
   dueStep: number = NO_DEADLINE;
   duePrevious: HandlerRun | null = null;
   dueNext: HandlerRun | null = null;
@@ -66,6 +73,11 @@ export class HandlerRun implements Timed<HandlerRun> {
     this.handler = claimed.handler;
     this.isSuspect = strandings > 0;
     this.countedAttempts = attempt - Math.min(1, strandings);
+  }
+
+  /** A renewal would wait for the transaction in which `complete` was called, and all others with it. */
+  get isRenewed(): boolean {
+    return this.completion?.isCalled !== true;
   }
 
   /** Whether a delivery of it waits for the worker. */

@@ -5,6 +5,7 @@ import type { InboxOptions } from '../options/inbox-options.ts';
 import type { ClaimedDelivery } from '../store/inbox-store.ts';
 import { BatchCalls } from './batch-calls.ts';
 import { Claiming } from './claiming.ts';
+import { CompletionEnds } from './completion-ends.ts';
 import { CrashSuspects } from './crash-suspects.ts';
 import { HandlerCalls, isOver } from './handler-calls.ts';
 import { HandlerRun } from './handler-run.ts';
@@ -29,6 +30,7 @@ export class InboxWorkers {
   readonly #inbox: InboxState;
   readonly #rules: StartRules;
   readonly #settler: RunSettler;
+  readonly #completions: CompletionEnds;
   readonly #renewals: LeaseRenewal<HandlerRun>;
   /** Undefined unless deliveries share workers. */
   readonly #ahead: LookAhead | undefined;
@@ -55,8 +57,15 @@ export class InboxWorkers {
       this.wake();
     };
     const settler = (this.#settler = new RunSettler(inbox, this.handlers, this.outages, onDead, this.#end));
+    const completions = (this.#completions = new CompletionEnds(
+      inbox,
+      settler,
+      this.outages,
+      this.#end,
+      coalesce === undefined,
+    ));
     const limited = () => this.#claiming.limited;
-    const calls = new HandlerCalls(inbox, process, this.#rules, settler, {
+    const calls = new HandlerCalls(inbox, process, this.#rules, settler, completions, {
       get limited() {
         return limited();
       },
@@ -165,7 +174,9 @@ export class InboxWorkers {
     this.handlers.stop();
     const running = [...this.runs].filter(({ state }) => state === 'running');
     for (const run of running) run.holder.abort('The inbox closes.');
-    await Promise.all(running.map((run) => this.#settler.giveBack(run)));
+    await Promise.all(
+      running.map((run) => (run.isRenewed ? this.#settler.giveBack(run) : this.#completions.end(run))),
+    );
     // Do not wait for a store that is failing.
     if (!this.#inbox.health.isResting) await this.idle();
   }
@@ -267,7 +278,11 @@ export class InboxWorkers {
       if (isOver(one)) continue;
       report.totals.overdue += 1;
       report.emit({ type: 'overdue', ...one.facts });
-      inBackground(this.#settler.fail(one, why, { isOverdue: true }));
+      inBackground(
+        one.isRenewed
+          ? this.#settler.fail(one, why, { isOverdue: true })
+          : this.#completions.endOverdue(one, why),
+      );
     }
     run.abort(why);
   };

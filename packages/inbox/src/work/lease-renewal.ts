@@ -12,6 +12,8 @@ export interface Leased {
   readonly ref: ClaimRef;
   /** `settling`: its result is being stored. `over`: the claim has ended. */
   readonly state: string;
+  /** False while something else may have locked the claim. Absent: true. */
+  readonly isRenewed?: boolean;
 }
 
 export interface LeaseRenewalParts<T extends Leased> {
@@ -48,7 +50,7 @@ export class LeaseRenewal<T extends Leased> {
   async #renew(): Promise<void> {
     const { store, health, now, wallMs, runs, lost } = this.#parts;
     this.#task.set(now() + RENEW_MS);
-    const held = [...runs].filter(({ state }) => state !== 'over');
+    const held = [...runs].filter(({ state, isRenewed }) => state !== 'over' && isRenewed !== false);
     try {
       const results = await store.renew(
         held.map(({ ref }) => ref),
@@ -57,6 +59,7 @@ export class LeaseRenewal<T extends Leased> {
       for (const [at, run] of held.entries()) {
         // A run that is settling may have been settled meanwhile, and its claim ended by that.
         if (results[at] === true || run.state === 'settling' || run.state === 'over') continue;
+        if (run.isRenewed === false) continue;
         lost(run);
       }
     } catch (error) {

@@ -25,7 +25,7 @@ export interface FailureFacts {
 }
 
 /** The consequence of a failed attempt. */
-type Failure =
+export type Failure =
   | { readonly as: 'dead' }
   | {
       readonly as: 'failed' | 'released';
@@ -66,15 +66,20 @@ export class RunSettler {
 
   /** @param as - absent when the handler has processed the delivery. */
   async complete(run: HandlerRun, as?: CompletedAs): Promise<void> {
-    const { report, level, finished, now } = this.#inbox;
-    const { key } = run.claimed;
+    const { finished, now } = this.#inbox;
     const tookMs = as === 'coalesced' ? 0 : now() - run.startedAtMs;
     run.isMade = true;
     for (const follower of live(run.followers)) inBackground(this.complete(follower, 'coalesced'));
-    this.#outages.succeeded(key);
+    this.#outages.succeeded(run.claimed.key);
     // Those that replace a split one are kept; replaying it would find them known.
     const keep = as !== 'split' && finished.canKeep(run.bytes);
-    if (!(await this.#settle(run, { ...run.ref, as: 'completed', keep }))) return;
+    if (await this.#settle(run, { ...run.ref, as: 'completed', keep })) this.completed(run, tookMs, as);
+  }
+
+  /** Reports a run whose delivery is completed in the store. */
+  completed(run: HandlerRun, tookMs: number, as?: CompletedAs): void {
+    const { report, level, now } = this.#inbox;
+    const { key } = run.claimed;
     this.#handlers.note(true, now());
     level.remove({ key, bytes: run.bytes });
     report.totals.completed += 1;
@@ -94,7 +99,7 @@ export class RunSettler {
     // Without a call of the handler, no time was taken.
     const tookMs = what.isOfDelivery === true ? 0 : this.#inbox.now() - run.startedAtMs;
     run.isMade = true;
-    await this.#fail(run, error, tookMs, this.#judge(run, thrown, what));
+    await this.#fail(run, error, tookMs, this.judge(run, thrown, what));
   }
 
   /** Ends a run that has no attempt left, without calling the handler. */
@@ -119,7 +124,8 @@ export class RunSettler {
     this.#ended(run, false);
   }
 
-  #judge(
+  /** Decides what follows from a failure. */
+  judge(
     run: HandlerRun,
     thrown: unknown,
     { isOverdue = false, isOfDelivery = false, lacksKey = false }: FailureFacts,
@@ -159,14 +165,18 @@ export class RunSettler {
   }
 
   async #fail(run: HandlerRun, error: string, tookMs: number, failure: Failure): Promise<void> {
+    // Older ones wait for the retry, so that the newest runs again. They have used no attempt.
+    const retryAtMs = failure.as === 'dead' ? undefined : failure.retryAtMs;
+    for (const follower of live(run.followers)) this.giveBackSoon(follower, retryAtMs);
+    if (await this.#settle(run, settlementOf(run, error, failure))) this.failed(run, error, tookMs, failure);
+  }
+
+  /** Reports a run whose failure is stored. */
+  failed(run: HandlerRun, error: string, tookMs: number, failure: Failure): void {
     const { report, level, now } = this.#inbox;
     const { key } = run.claimed;
     const attempted = { ...run.facts, tookMs, error };
     const isDead = failure.as === 'dead';
-    // Older ones wait for the retry, so that the newest runs again. They have used no attempt.
-    const retryAtMs = failure.as === 'dead' ? undefined : failure.retryAtMs;
-    for (const follower of live(run.followers)) this.giveBackSoon(follower, retryAtMs);
-    if (!(await this.#settle(run, settlementOf(run, error, failure)))) return;
     this.#handlers.note(isDead, now());
     report.totals.failed += 1;
     if (failure.as === 'dead') {
@@ -229,7 +239,7 @@ function live(followers: readonly HandlerRun[]): readonly HandlerRun[] {
   return followers.filter(({ state }) => state === 'waiting' || state === 'running');
 }
 
-function settlementOf(run: HandlerRun, error: string, failure: Failure): Settlement {
+export function settlementOf(run: HandlerRun, error: string, failure: Failure): Settlement {
   const { ref } = run;
   if (failure.as === 'dead') return { ...ref, as: 'dead', error };
   const { as, retryAtMs, isRepeated } = failure;

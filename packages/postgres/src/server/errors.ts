@@ -30,6 +30,11 @@ const VALUE = /^(22|23)|^54000$/;
 /** A table, column or function does not exist or is another one, or the right to use it is missing. */
 const SETUP = /^(42|3F)/;
 
+/** Whether the schema, or the right to use it, is missing. */
+export function isOfSetup(error: unknown): boolean {
+  return SETUP.test(stateOf(error) ?? '');
+}
+
 /** An error with a code for any that the server, the driver or the network has reported. */
 export function coded(error: unknown, schema: string): BackpressureError {
   if (error instanceof BackpressureError) return error;

@@ -1,9 +1,12 @@
-import { BackpressureError, inBackground, show } from '@webhook-backpressure/base';
-import type { Put, PutResult, StoredDelivery } from '@webhook-backpressure/inbox';
+import { BackpressureError, inBackground, isThenable, show } from '@webhook-backpressure/base';
+import type { Put, PutResult, StoredDelivery, StoreLimits } from '@webhook-backpressure/inbox';
 import { GroupCommit, storedBytes } from '@webhook-backpressure/inbox/store';
 import { Line } from '../endpoints/line.ts';
+import type { Holders } from './holders.ts';
 import type { SendResult } from './outgoing-event.ts';
 import type { SenderContext } from './sender-context.ts';
+import { storeError } from './store-error.ts';
+import { unlessAborted } from './unless-aborted.ts';
 
 /** How often the counts of the store are read while calls wait for room: another process may have made some. */
 const RECHECK_MS = 500;
@@ -22,15 +25,6 @@ interface WaitingSend {
   isOver: boolean;
 }
 
-/** The endpoints that have events. */
-export interface Holders {
-  readonly size: number;
-  /** Unfinished events of an endpoint, without those that are being stored. */
-  storedOf(endpoint: string): number;
-  /** An event was stored. */
-  stored(delivery: StoredDelivery): void;
-}
-
 /**
  * Stores events. While it is full, calls wait, in order for each endpoint, or are refused. An endpoint that holds its share
  * waits alone: those that hold less have room.
@@ -43,6 +37,7 @@ export class Outbox {
   readonly #context: SenderContext;
   readonly #opened: Promise<void>;
   readonly #holders: Holders;
+  readonly #limits: StoreLimits;
   readonly #puts: GroupCommit<Put, PutResult>;
   /** The calls that wait, by endpoint. One that gave up leaves when its turn comes. */
   readonly #lines = new Map<string, Line<WaitingSend>>();
@@ -62,6 +57,7 @@ export class Outbox {
     // A store in another thread gets a copy, so there may be nothing else in it.
     const { capacity, maxBytes } = settings;
     const limits = { capacity, maxBytes, maxDeadLetters: Infinity, maxDeadLetterBytes: Infinity };
+    this.#limits = limits;
     this.#puts = new GroupCommit((batch) => store.put(batch, { limits, nowMs: wallMs() }));
   }
 
@@ -102,6 +98,42 @@ export class Outbox {
       if (isNew) this.#holders.stored(delivery);
       return { id, status: isNew ? 'accepted' : 'duplicate' };
     }
+  }
+
+  /**
+   * Stores an event within a transaction of the application. Not an async function: where the client is synchronous, the
+   * event is stored, or the call has thrown, when it returns.
+   */
+  putIn(client: unknown, delivery: StoredDelivery): Promise<SendResult> {
+    const { store, phase, wallMs } = this.#context;
+    if (store.putIn === undefined)
+      throw new BackpressureError(
+        'ERR_WBP_TRANSACTION',
+        'The store of this sender cannot store an event in a transaction of the application. Use postgresStore() or sqliteStore().',
+      );
+    this.#check();
+    if (phase === 'opening')
+      throw storeError(new Error('The store is not open. Await sender.opened before.'));
+    if (!this.#fits(delivery.key, storedBytes(delivery)) || this.#isStoreFull) throw this.#full(delivery.key);
+    const result = store.putIn(
+      client,
+      { delivery, isOverflow: false },
+      { limits: this.#limits, nowMs: wallMs() },
+    );
+    if (isThenable(result)) return result.then((one) => this.#putInto(delivery, one));
+    return Promise.resolve(this.#putInto(delivery, result));
+  }
+
+  #putInto({ key: endpoint, id }: StoredDelivery, result: PutResult): SendResult {
+    const { report } = this.#context;
+    if (!RESULTS.has(result)) throw new Error(`The store returned ${show(result)} for a put.`);
+    if (result === 'full') throw this.#full(endpoint);
+    if (result === 'stored') this.#holders.expected(endpoint);
+    if (result === 'stored') return { id, status: 'accepted' };
+    report.totals.duplicate += 1;
+    if (result === 'conflict') report.totals.conflict += 1;
+    if (report.listeners.any) report.emit({ type: result, endpoint, id });
+    return { id, status: 'duplicate' };
   }
 
   /**
@@ -162,6 +194,14 @@ export class Outbox {
     return this.#holders.storedOf(endpoint) + this.#context.level.incomingOf(endpoint);
   }
 
+  #full(endpoint: string): BackpressureError {
+    const { depth, bytes } = this.#context.level;
+    return new BackpressureError(
+      'ERR_WBP_SEND_FULL',
+      `The outbox has no room for this endpoint: it contains ${String(depth)} events of ${String(bytes)} bytes, ${String(this.#heldBy(endpoint))} of them for the endpoint.`,
+    );
+  }
+
   #check(): void {
     const { phase, health, sendingHealth } = this.#context;
     if (phase === 'closing' || phase === 'closed')
@@ -179,10 +219,7 @@ export class Outbox {
     inBackground(this.#recheck());
     if (settings.whenFull === 'refuse') {
       report.totals.refused += 1;
-      throw new BackpressureError(
-        'ERR_WBP_SEND_FULL',
-        `The outbox has no room for this endpoint: it contains ${String(level.depth)} events of ${String(level.bytes)} bytes, ${String(this.#heldBy(endpoint))} of them for the endpoint.`,
-      );
+      throw this.#full(endpoint);
     }
     let abort = (): void => undefined;
     try {
@@ -253,32 +290,4 @@ export class Outbox {
       level.end(delivery.key, bytes, isStored);
     }
   }
-}
-
-/** Rejects with the reason of the signal when it is aborted before. */
-async function unlessAborted(work: Promise<void>, signal: AbortSignal | undefined): Promise<void> {
-  if (signal === undefined) {
-    await work;
-    return;
-  }
-  let abort = (): void => undefined;
-  const aborted = new Promise<never>((_, reject) => {
-    abort = () => {
-      reject(signal.reason as Error);
-    };
-    signal.addEventListener('abort', abort);
-  });
-  try {
-    await Promise.race([work, aborted]);
-  } finally {
-    signal.removeEventListener('abort', abort);
-  }
-}
-
-function storeError(cause?: unknown): BackpressureError {
-  return new BackpressureError(
-    'ERR_WBP_SENDER_STORE',
-    'The store did not confirm the event. Whether it is stored is unknown; send it again with the same id.',
-    { cause },
-  );
 }

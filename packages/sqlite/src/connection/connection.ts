@@ -1,8 +1,8 @@
-import { randomUUID } from 'node:crypto';
-import { closeSync, existsSync, linkSync, openSync, realpathSync, rmSync } from 'node:fs';
+import { existsSync, realpathSync } from 'node:fs';
 import { pathToFileURL } from 'node:url';
 import { openDatabase, type DriverDatabase, type DriverStatement, type Value } from './drivers.ts';
 import { LockWait } from './lock-wait.ts';
+import { makePrivate } from './private-file.ts';
 import { explain, isDamage, isDiskError, isLocked, lockedByReader } from './sqlite-errors.ts';
 
 /** Index pages kept in memory, for about a million entries. */
@@ -49,9 +49,20 @@ export class Connection {
   #lastVersion: unknown;
   #maxPages: number | undefined;
 
-  constructor(path: string, busyTimeoutMs: number | undefined, mode: Mode = 'make') {
+  /** @param adopted - a database that the application has opened and closes. */
+  constructor(
+    path: string,
+    busyTimeoutMs: number | undefined,
+    mode: Mode = 'make',
+    adopted?: DriverDatabase,
+  ) {
     this.path = path;
     this.#lockWait = new LockWait(busyTimeoutMs);
+    if (adopted !== undefined) {
+      this.#database = adopted;
+      this.location = realpathSync(path);
+      return;
+    }
     if (mode === 'make' && !existsSync(path)) makePrivate(path);
     const name = mode === 'make' ? path : `${pathToFileURL(path).href}?mode=${URI_MODE[mode]}`;
     try {
@@ -60,6 +71,10 @@ export class Connection {
     } catch (error) {
       throw explain(error, path);
     }
+  }
+
+  get inTransaction(): boolean {
+    return this.#database.inTransaction;
   }
 
   /** @returns the first row, if any. */
@@ -263,28 +278,4 @@ export class Connection {
   close(): void {
     this.#database.close();
   }
-}
-
-/** Only its owner may read and write the file, which contains headers and bodies of customers. */
-const PRIVATE = 0o600;
-
-/**
- * Creates an empty file for SQLite, which gives the same mode to the `-wal` and `-shm` files. An existing file is not
- * changed. Errors are left to SQLite, which reports them when it opens the file.
- */
-export function makePrivate(path: string): void {
-  const made = `${path}.new-${randomUUID()}`;
-  try {
-    closeSync(openSync(made, 'wx', PRIVATE));
-  } catch {
-    return;
-  }
-  try {
-    // A link, so that the file has its mode from the start and only SQLite opens it under this name: closing it here
-    // would release the locks that another store of this process holds on it.
-    linkSync(made, path);
-  } catch {
-    // The file exists, or the file system has no hard links. Then SQLite creates the file, with its default mode.
-  }
-  rmSync(made, { force: true });
 }

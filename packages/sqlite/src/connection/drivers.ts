@@ -27,6 +27,8 @@ export interface DriverDatabase {
 export interface Driver {
   /** @param name - a path, or a `file:` URI with parameters of SQLite. */
   open(name: string, busyTimeoutMs: number): DriverDatabase;
+  /** A database that the application has opened by the same copy of the library; undefined for anything else. */
+  adopt(client: unknown): DriverDatabase | undefined;
 }
 
 /** The used part of `node:sqlite`. The types of the oldest supported Node do not have it. */
@@ -67,22 +69,24 @@ export function loadNodeSqlite(): Driver | undefined {
   const { getBuiltinModule } = process as { getBuiltinModule?: (name: string) => unknown };
   const sqlite = quietly(() => getBuiltinModule?.('node:sqlite')) as NodeSqlite | undefined;
   if (sqlite === undefined) return undefined;
-  return {
-    open: (name, timeout) => {
-      const database = new sqlite.DatabaseSync(name, { timeout });
-      const prepare = (sql: string): DriverStatement => {
-        const statement = database.prepare(sql);
-        statement.setReturnArrays(true);
-        // Otherwise it throws at an integer above 2^53, again at every try.
-        statement.setReadBigInts(true);
-        return {
-          get: (values) => statement.get(...values.map(bindable)),
-          all: (values) => statement.all(...values.map(bindable)),
-          run: (values) => Number(statement.run(...values.map(bindable)).changes),
-        };
+  const { DatabaseSync } = sqlite;
+  const adopted = (database: NodeDatabase): DriverDatabase => {
+    const prepare = (sql: string): DriverStatement => {
+      const statement = database.prepare(sql);
+      statement.setReturnArrays(true);
+      // Otherwise it throws at an integer above 2^53, again at every try.
+      statement.setReadBigInts(true);
+      return {
+        get: (values) => statement.get(...values.map(bindable)),
+        all: (values) => statement.all(...values.map(bindable)),
+        run: (values) => Number(statement.run(...values.map(bindable)).changes),
       };
-      return wrap(database, () => database.isTransaction, prepare);
-    },
+    };
+    return wrap(database, () => database.isTransaction, prepare);
+  };
+  return {
+    open: (name, timeout) => adopted(new DatabaseSync(name, { timeout })),
+    adopt: (client) => (client instanceof DatabaseSync ? adopted(client) : undefined),
   };
 }
 
@@ -123,22 +127,32 @@ function bindable(value: Value): Value {
  * @throws the error of `require` if it is not installed, or has no binary for this platform.
  */
 export function loadLibsql(): Driver {
-  const Database = createRequire(import.meta.url)('libsql') as typeof Libsql;
-  return {
-    open: (name, timeout) => {
-      const database = new Database(name, { timeout });
-      const prepare = (sql: string): DriverStatement => {
-        const statement = database.prepare<[readonly Value[]]>(sql);
-        // `raw` throws for a statement that returns no rows.
-        if (statement.reader) statement.raw();
-        return {
-          get: (values) => statement.get(values),
-          all: (values) => statement.all(values),
-          run: (values) => statement.run(values).changes,
-        };
+  return loadPackage('libsql');
+}
+
+/** The npm package better-sqlite3, for applications that use it. The interface of libsql is the same. */
+function loadBetterSqlite3(): Driver {
+  return loadPackage('better-sqlite3');
+}
+
+function loadPackage(name: 'libsql' | 'better-sqlite3'): Driver {
+  const Database = createRequire(import.meta.url)(name) as typeof Libsql;
+  const adopted = (database: Libsql.Database): DriverDatabase => {
+    const prepare = (sql: string): DriverStatement => {
+      const statement = database.prepare<[readonly Value[]]>(sql);
+      // `raw` throws for a statement that returns no rows.
+      if (statement.reader) statement.raw();
+      return {
+        get: (values) => statement.get(values),
+        all: (values) => statement.all(values),
+        run: (values) => statement.run(values).changes,
       };
-      return wrap(database, () => database.inTransaction, prepare);
-    },
+    };
+    return wrap(database, () => database.inTransaction, prepare);
+  };
+  return {
+    open: (file, timeout) => adopted(new Database(file, { timeout })),
+    adopt: (client) => (client instanceof Database ? adopted(client) : undefined),
   };
 }
 
@@ -179,7 +193,15 @@ function wrap(
   };
 }
 
-export type DriverName = 'node:sqlite' | 'libsql';
+/** The libraries that contain SQLite. */
+export const DRIVERS = ['node:sqlite', 'libsql', 'better-sqlite3'] as const;
+export type DriverName = (typeof DRIVERS)[number];
+
+const LOADERS: Record<DriverName, () => Driver | undefined> = {
+  'node:sqlite': loadNodeSqlite,
+  libsql: loadLibsql,
+  'better-sqlite3': loadBetterSqlite3,
+};
 
 let chosen: Driver | undefined;
 
@@ -195,9 +217,35 @@ export function openDatabase(name: string, busyTimeoutMs: number): DriverDatabas
   return chosen.open(name, busyTimeoutMs);
 }
 
-/** Makes this thread use a given driver, so that tests can run with each. */
+/**
+ * Makes this thread use a given driver.
+ *
+ * @throws BackpressureError `ERR_WBP_SQLITE_DRIVER` if it cannot be loaded.
+ */
 export function useDriver(name: DriverName): void {
-  chosen = choose([name === 'libsql' ? loadLibsql : loadNodeSqlite]);
+  let driver: Driver | undefined;
+  let cause: unknown;
+  try {
+    driver = LOADERS[name]();
+  } catch (error) {
+    cause = error;
+  }
+  if (driver === undefined)
+    throw new BackpressureError(
+      'ERR_WBP_SQLITE_DRIVER',
+      `${name} cannot be loaded in this runtime (${process.version}), or its SQLite is older than 3.51.3.`,
+      { cause },
+    );
+  chosen = driver;
+}
+
+/**
+ * A database that the application has opened by the library that the stores of this process use; undefined for anything
+ * else. Two copies of SQLite in a process would not see the locks of each other, and could damage the file.
+ */
+export function adoptDatabase(client: unknown): DriverDatabase | undefined {
+  chosen ??= choose([loadNodeSqlite, loadLibsql]);
+  return chosen.adopt(client);
 }
 
 /** @returns the first driver that loads. */

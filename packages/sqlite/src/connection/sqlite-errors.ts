@@ -43,6 +43,9 @@ function resultCode(error: unknown): number | undefined {
   // Of libsql, then of node:sqlite.
   if ('rawCode' in error && typeof error.rawCode === 'number') return error.rawCode & PRIMARY;
   if ('errcode' in error && typeof error.errcode === 'number') return error.errcode & PRIMARY;
+  // Of better-sqlite3, such as SQLITE_BUSY_SNAPSHOT.
+  const name = 'code' in error ? /^SQLITE_([A-Z]+)/.exec(String(error.code))?.[1] : undefined;
+  if (name !== undefined) return RESULT[name as keyof typeof RESULT];
   // If libsql cannot open a file, the code is only in the message, at its end.
   const code = /^ConnectionFailed\(.*: (\d+)"\)$/s.exec(error.message)?.[1];
   return code === undefined ? undefined : Number(code) & PRIMARY;

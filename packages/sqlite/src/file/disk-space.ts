@@ -45,13 +45,15 @@ export class DiskSpace {
   #checkWalAtMs = -Infinity;
   #isWalTooLarge = false;
 
-  constructor(connection: Connection, maxWalBytes: number) {
+  /** @param isOwn - whether the connection belongs to the store, which decides when the -wal file is emptied. */
+  constructor(connection: Connection, maxWalBytes: number, isOwn = true) {
     this.#connection = connection;
     this.#file = connection.location;
     this.#maxWalBytes = maxWalBytes;
     [this.#pageBytes] = connection.get('PRAGMA page_size') as [number];
     const { size } = diskOf(this.#file);
     this.#walBytes = Math.min(MAX_WAL_BYTES, Math.max(MIN_WAL_BYTES, size * WAL_SHARE));
+    if (!isOwn) return;
     const frames = Math.floor(this.#walBytes / 2 / (this.#pageBytes + FRAME_BYTES));
     connection.execute(`PRAGMA wal_autocheckpoint = ${String(frames)}`);
   }

@@ -1,6 +1,6 @@
 import { existsSync, readdirSync, rmSync } from 'node:fs';
 import { basename, dirname } from 'node:path';
-import { makePrivate } from '../connection/connection.ts';
+import { makePrivate } from '../connection/private-file.ts';
 import { explain, isLocked } from '../connection/sqlite-errors.ts';
 import { openDatabase } from '../connection/drivers.ts';
 

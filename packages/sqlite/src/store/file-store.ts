@@ -1,6 +1,7 @@
 import { BackpressureError } from '@webhook-backpressure/base';
 import type { InboxStore, OpenedStore } from '@webhook-backpressure/inbox';
 import { outcomeOf, type Connection, type Outcome } from '../connection/connection.ts';
+import { useDriver } from '../connection/drivers.ts';
 import { DiskSpace, shrink } from '../file/disk-space.ts';
 import { FileIdentity } from '../file/file-identity.ts';
 import { removeLock, type OwnerLock } from '../file/owner-lock.ts';
@@ -18,6 +19,7 @@ import { getPending, listPending } from '../queue/pending.ts';
 import { RowClaims } from '../queue/row-claims.ts';
 import { setOrdered } from '../tables/order.ts';
 import { counted, depthByKey, noteRoom, pause, readStats, repairTotals, resume } from '../tables/totals.ts';
+import { putIn, settleIn } from './client-file.ts';
 import { openInboxFile, retryWhileLocked } from './inbox-file.ts';
 
 /** The second argument of `open`. Without `isOrdered`, the file keeps its mode. */
@@ -36,6 +38,7 @@ export interface FileStore extends InboxStore {
 }
 
 export function fileStore(settings: Settings): FileStore {
+  if (settings.driver !== undefined) useDriver(settings.driver);
   let open: OpenFile | undefined;
   const file = (): OpenFile => {
     if (open !== undefined) return open;
@@ -63,6 +66,8 @@ export function fileStore(settings: Settings): FileStore {
     together: (calls) => (open === undefined ? calls.map(outcomeOf) : open.together(calls)),
     shrink: () => open !== undefined && shrink(open.connection),
     put: (batch, options) => put(file(), batch, options),
+    putIn: (client, one, options) => putIn(client, file().settings, one, options),
+    settleIn: (client, settlement, nowMs) => settleIn(client, settings, file().self, settlement, nowMs),
     claimKeys: (wants, lease) => file().keyClaims.claim(file().self, wants, lease),
     dueKeys: (page) => file().keyClaims.due(file().self, page),
     claim: (count, claimOptions) => file().claims.claim(file().self, count, claimOptions),
@@ -119,18 +124,20 @@ class OpenFile {
   readonly identity: FileIdentity;
   readonly claims: Claims;
   readonly keyClaims: KeyClaims;
+  readonly settings: Settings;
   readonly #owners: Owners;
   readonly #lock: OwnerLock;
 
   constructor(
     connection: Connection,
     nowMs: number,
-    { maxWalBytes }: Settings,
+    settings: Settings,
     isOrdered: boolean | undefined,
     predecessor: Predecessor | undefined,
   ) {
+    this.settings = settings;
     this.connection = connection;
-    this.disk = new DiskSpace(connection, maxWalBytes);
+    this.disk = new DiskSpace(connection, settings.maxWalBytes);
     this.identity = new FileIdentity(connection.location);
     this.#owners = new Owners(connection);
     const rows = new RowClaims(connection);

@@ -7,15 +7,20 @@ import type { Settings } from '../options.ts';
 import { checkNewest, migrate, versionOf } from '../tables/schema.ts';
 
 /** Opens the file of an inbox, and creates or migrates it if needed. Does not change the file of another program. */
-export function openInboxFile({ path, busyTimeoutMs, maxFileBytes }: Settings): Connection {
+export function openInboxFile({
+  path,
+  busyTimeoutMs,
+  maxFileBytes,
+  applicationFile = false,
+}: Settings): Connection {
   return prepared(new Connection(path, busyTimeoutMs), (connection) => {
-    versionOf(connection);
+    versionOf(connection, applicationFile);
     makeShrinkable(connection);
     connection.makeDurable();
     if (!isInUse(connection)) connection.distrustWal();
     if (maxFileBytes !== undefined) connection.limitFile(maxFileBytes);
     connection.withinFileLimit(() => {
-      migrate(connection);
+      migrate(connection, applicationFile);
     });
   });
 }

@@ -186,11 +186,18 @@ const MIGRATIONS: readonly (string | ((connection: Connection) => void))[] = [
   },
 ];
 
-/** The application, the version and the number of tables of the file. */
+/** The application, the version, the number of tables of the file, and whether it has the version of the inbox in a table. */
 const HEADER = `SELECT
   (SELECT application_id FROM pragma_application_id),
   (SELECT user_version FROM pragma_user_version),
-  (SELECT count(*) FROM sqlite_schema)`;
+  (SELECT count(*) FROM sqlite_schema),
+  EXISTS (SELECT 1 FROM sqlite_schema WHERE name = 'webhook_inbox')`;
+
+/** The tables of all versions. */
+const TABLES = [
+  ...['contents', 'queue', 'shelf', 'owners', 'totals', 'heads'],
+  ...['paused', 'buckets', 'remembered', 'kept', 'completed'],
+];
 
 /** @throws unless the file is that of an inbox in the newest version. Changes nothing. */
 export function checkNewest(connection: Connection): void {
@@ -208,37 +215,80 @@ export function checkNewest(connection: Connection): void {
     );
 }
 
-/** Migrates the file to the newest version, with all steps or none. */
-export function migrate(connection: Connection): void {
-  if (versionOf(connection) === MIGRATIONS.length) return;
+/**
+ * Migrates the file to the newest version, with all steps or none.
+ *
+ * @param isOfApplication - whether the header belongs to the application, so that the version is kept in a table.
+ */
+export function migrate(connection: Connection, isOfApplication = false): void {
+  if (isNewest(connection, isOfApplication)) return;
   connection.transaction(() => {
     // Another process may have migrated it meanwhile.
-    for (const step of MIGRATIONS.slice(versionOf(connection))) {
+    if (isNewest(connection, isOfApplication)) return;
+    const [applicationId, userVersion, , hasTable] = headerOf(connection);
+    for (const step of MIGRATIONS.slice(versionOf(connection, isOfApplication))) {
       if (typeof step === 'string') connection.execute(step);
       else step(connection);
     }
-    connection.execute(`PRAGMA user_version = ${String(MIGRATIONS.length)}`);
+    if (!isOfApplication && hasTable === 0) {
+      connection.execute(`PRAGMA user_version = ${String(MIGRATIONS.length)}`);
+      return;
+    }
+    connection.execute(`
+      CREATE TABLE IF NOT EXISTS webhook_inbox (version INTEGER NOT NULL) STRICT;
+      DELETE FROM webhook_inbox;
+      INSERT INTO webhook_inbox VALUES (${String(MIGRATIONS.length)});
+      PRAGMA application_id = ${String(applicationId)};
+      PRAGMA user_version = ${String(userVersion)};
+    `);
   });
 }
 
+function isNewest(connection: Connection, isOfApplication: boolean): boolean {
+  const [, , , hasTable] = headerOf(connection);
+  return versionOf(connection, isOfApplication) === MIGRATIONS.length && (hasTable === 1 || !isOfApplication);
+}
+
+/** In one statement: between two, another process may create an inbox in an empty file. */
+function headerOf(connection: Connection): readonly [number, number, number, number] {
+  return connection.get(HEADER) as [number, number, number, number];
+}
+
 /**
- * Changes nothing. @returns the version of the file, 0 if it is empty.
+ * Changes nothing. @returns the version of the file, 0 if it has no tables of an inbox.
  *
+ * @param isOfApplication - whether it may have tables of the application.
  * @throws unless the file is empty, or the file of an inbox in a known version.
  */
-export function versionOf(connection: Connection): number {
-  // In one statement: between two, another process may create an inbox in an empty file.
-  const [applicationId, version, tables] = connection.get(HEADER) as [number, number, number];
-  const isEmpty = tables === 0;
-  if (applicationId !== APPLICATION_ID && !(isEmpty && applicationId === 0 && version === 0))
-    throw new BackpressureError(
-      'ERR_WBP_SQLITE_FOREIGN',
-      `${connection.path} is a SQLite file, but not the file of an inbox.`,
-    );
+export function versionOf(connection: Connection, isOfApplication = false): number {
+  const [applicationId, userVersion, tables, hasTable] = headerOf(connection);
+  const isOwn = applicationId === APPLICATION_ID;
+  const isEmpty = tables === 0 && applicationId === 0 && userVersion === 0;
+  if (hasTable === 0 && !isOwn && !isEmpty) {
+    if (isOfApplication) checkTables(connection);
+    else
+      throw new BackpressureError(
+        'ERR_WBP_SQLITE_FOREIGN',
+        `${connection.path} is a SQLite file, but not the file of an inbox. If it is the database of the application, set applicationFile: true.`,
+      );
+  }
+  const inTable = hasTable === 0 ? undefined : connection.get('SELECT max(version) FROM webhook_inbox');
+  const version = (inTable as [number] | undefined)?.[0] ?? (isOwn ? userVersion : 0);
   if (version > MIGRATIONS.length)
     throw new BackpressureError(
       'ERR_WBP_SQLITE_VERSION',
       `${connection.path} has version ${String(version)}, but this release only knows versions up to ${String(MIGRATIONS.length)}.`,
     );
   return version;
+}
+
+/** @throws if the application has a table with the name of one of the inbox. */
+function checkTables(connection: Connection): void {
+  const names = TABLES.map((name) => `'${name}'`).join(', ');
+  const taken = connection.get(`SELECT name FROM sqlite_schema WHERE name COLLATE NOCASE IN (${names})`);
+  if (taken === undefined) return;
+  throw new BackpressureError(
+    'ERR_WBP_SQLITE_FOREIGN',
+    `${connection.path} has a table ${(taken as [string])[0]} of the application, which is the name of a table of the inbox.`,
+  );
 }

@@ -10,8 +10,9 @@ import type {
   PutResult,
   Settlement,
 } from '@webhook-backpressure/inbox';
-import type { DriverName } from '../connection/drivers.ts';
+import { useDriver, type DriverName } from '../connection/drivers.ts';
 import type { Settings } from '../options.ts';
+import { putIn, settleIn } from '../store/client-file.ts';
 import { alreadyOpen, notOpen, type OpenOptions } from '../store/file-store.ts';
 import { sendableBatch, type Entered } from './protocol.ts';
 import { StoreThread, type Outcome } from './store-thread.ts';
@@ -22,7 +23,7 @@ import { StoreThread, type Outcome } from './store-thread.ts';
  */
 const OPEN_WAIT_MS = 5000;
 
-type Call = Exclude<keyof InboxStore, 'registry' | 'watch'>;
+type Call = Exclude<keyof InboxStore, 'registry' | 'watch' | 'putIn' | 'settleIn'>;
 type Args<Name extends Call> = Parameters<InboxStore[Name]>;
 
 /** A store whose file is open in a thread: the event loop never waits for the disk. */
@@ -65,7 +66,8 @@ export class ThreadedStore implements InboxStore {
 
   constructor(settings: Settings, driver?: DriverName) {
     this.#settings = settings;
-    this.#driver = driver;
+    this.#driver = driver ?? settings.driver;
+    if (this.#driver !== undefined) useDriver(this.#driver);
   }
 
   open(nowMs: number, options?: OpenOptions): Awaitable<OpenedStore> {
@@ -118,6 +120,16 @@ export class ThreadedStore implements InboxStore {
     return results;
   }
 
+  /** In this thread, where the client is. */
+  putIn(client: unknown, put: Put, options: Args<'put'>[1]): PutResult {
+    this.#checkOpen();
+    return putIn(client, this.#settings, put, options);
+  }
+
+  settleIn(client: unknown, settlement: Settlement, nowMs: number): boolean {
+    return settleIn(client, this.#settings, this.#checkOpen(), settlement, nowMs);
+  }
+
   async close(nowMs: number): Promise<void> {
     const asked = this.#ask('close', [nowMs]);
     this.#phase = 'closed';
@@ -128,6 +140,12 @@ export class ThreadedStore implements InboxStore {
       // The thread releases the file when it ends.
       await this.#thread?.waitForEnd();
     }
+  }
+
+  /** @returns the owner of the claims. */
+  #checkOpen(): number {
+    if (this.#phase !== 'open' || this.#owner === undefined) throw notOpen(this.#settings.path);
+    return this.#owner;
   }
 
   #note({ nowMs }: { readonly nowMs: number }): void {

@@ -12,6 +12,7 @@ import { passing } from './cases/pauses.ts';
 import { puts } from './cases/puts.ts';
 import { retention } from './cases/retention.ts';
 import { settlements } from './cases/settlements.ts';
+import { transactions } from './cases/transactions.ts';
 import { shelf } from './cases/dead-letters.ts';
 
 /**
@@ -40,6 +41,7 @@ export function storeSuite(name: string, makeBed: () => StoreBed | Promise<Store
     shelf(current);
     retention(current);
     contents(current);
+    transactions(current);
     model(makeBed, modelRuns);
   });
 }
