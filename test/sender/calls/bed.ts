@@ -15,7 +15,7 @@ export interface Bed {
   /** When each request was started, and where to. */
   readonly starts: { readonly atMs: number; readonly url: string }[];
   /** Requests without an answer. */
-  readonly inFlight: ((reply: Reply) => void)[];
+  readonly inFlight: (((reply: Reply) => void) & { readonly url: string })[];
   /** Answers requests; undefined: the test answers it by `inFlight`. */
   reply: (url: string, at: number) => Reply | undefined;
   /** Moves the clock from timer to timer, with what they settle in between. */
@@ -43,7 +43,7 @@ export function bed(options: Omit<LimitedFetchOptions, 'clock' | 'fetch'>): Bed 
             if (given instanceof Error) reject(given);
             else resolve(given);
           };
-          if (reply === undefined) made.inFlight.push(settle);
+          if (reply === undefined) made.inFlight.push(Object.assign(settle, { url }));
           else settle(reply);
         });
       },

@@ -23,6 +23,14 @@ const limit = fc.record({
   documented: fc.constant(false),
 });
 
+/** The longest prefix of a URL. */
+function indexOf(url: string): number {
+  return PREFIXES.reduce(
+    (best, one, at) => (url.startsWith(one) && one >= (PREFIXES[best] ?? '') ? at : best),
+    url.startsWith('https://b') ? 2 : 0,
+  );
+}
+
 // The first check costs more than a second, with the compilation.
 it('never exceeds burst + rate × time or the calls in flight in any window, in order, and ends every call', async () => {
   await fc.assert(
@@ -35,7 +43,13 @@ it('never exceeds burst + rate × time or the calls in flight in any window, in 
           limits: Object.fromEntries(PREFIXES.map((prefix, at) => [prefix, limits[at] ?? limits[0]])),
           random: () => (chance.next().value as number | undefined) ?? 0,
         });
-        api.reply = () => undefined;
+        let tooMany = 0;
+        api.reply = (url) => {
+          const at = indexOf(url);
+          const others = api.inFlight.filter((one) => indexOf(one.url) === at).length;
+          if (others >= (limits[at] ?? limits[0]).maxInFlight) tooMany += 1;
+          return undefined;
+        };
         const calls = new Outcomes();
         let controller = new AbortController();
         let made = 0;
@@ -58,13 +72,9 @@ it('never exceeds burst + rate × time or the calls in flight in any window, in 
         await api.pass(20_000);
         expect(calls.ok + calls.seconds.length + calls.errors.length).toBe(made);
         expect(api.clock.pending).toBe(0);
-        for (const [at, prefix] of PREFIXES.entries()) {
-          const own = api.starts.filter(
-            ({ url }) =>
-              PREFIXES.filter((one) => url.startsWith(one))
-                .sort()
-                .at(-1) === prefix,
-          );
+        expect(tooMany).toBe(0);
+        for (const at of PREFIXES.keys()) {
+          const own = api.starts.filter(({ url }) => indexOf(url) === at);
           const { perSecond, burst } = limits[at] ?? limits[0];
           expect(excessOf(own, { amount: perSecond, periodMs: 1000, burst })).toBe(0);
           // The first attempts are in the order of the calls.
