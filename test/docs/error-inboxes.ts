@@ -19,7 +19,7 @@ export const inboxes = {
           try {
             void complete({});
           } catch (error) {
-            reject(error);
+            reject(error as Error);
           }
         },
         verify: false,

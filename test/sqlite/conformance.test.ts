@@ -31,7 +31,7 @@ function transactionOf(scratch: Scratch): Promise<ClientTransaction> {
   return Promise.resolve({ client, commit: end('COMMIT'), rollBack: end('ROLLBACK') });
 }
 
-function inThisThread(driver: DriverName): StoreBed {
+function inThisThread(driver: (typeof drivers)[number]): StoreBed {
   useDriver(driver);
   openClient = openBy[driver];
   const scratch = new Scratch();
@@ -44,7 +44,7 @@ function inThisThread(driver: DriverName): StoreBed {
   };
 }
 
-function inItsOwnThread(driver: DriverName): StoreBed {
+function inItsOwnThread(driver: (typeof drivers)[number]): StoreBed {
   openClient = openBy[driver];
   const scratch = new Scratch();
   const stores: InboxStore[] = [];

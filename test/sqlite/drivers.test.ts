@@ -16,7 +16,7 @@ it.each([
 });
 
 it('prefers the SQLite of the runtime to libsql', () => {
-  const first = { open: () => Promise.reject(new Error()) as never };
+  const first = { open: () => Promise.reject(new Error()) as never, adopt: () => undefined };
   expect(choose([() => first, loadLibsql])).toBe(first);
   expect(choose([() => undefined, () => first])).toBe(first);
 });

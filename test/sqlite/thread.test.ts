@@ -194,6 +194,7 @@ describe('a thread that dies', () => {
     const open = {
       libsql: `new (require('libsql'))(path)`,
       'node:sqlite': `new (require('node:sqlite').DatabaseSync)(path)`,
+      'better-sqlite3': `new (require('better-sqlite3'))(path)`,
     }[driver];
     const worker = new Worker(
       `const path = ${JSON.stringify(path)}; const database = ${open};

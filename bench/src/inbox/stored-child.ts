@@ -34,7 +34,7 @@ async function residentBytes(path: string): Promise<number> {
     concurrency: 10,
     process: (delivery, context) => {
       handled += 1;
-      return handled > PASSING ? ample.process(delivery, context) : undefined;
+      return handled > PASSING ? ample.process?.(delivery, context) : undefined;
     },
   });
   const before = inbox.snapshot().depth;

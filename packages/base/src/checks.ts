@@ -1,4 +1,5 @@
-import { invalid, invalidResult, isThenable, type BackpressureErrorCode } from './errors.ts';
+import { invalid, invalidResult, type BackpressureErrorCode } from './errors.ts';
+import { isThenable } from './shown-values.ts';
 
 /** A value or a promise of it. */
 export type Awaitable<T> = T | Promise<T>;

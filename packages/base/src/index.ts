@@ -18,9 +18,8 @@ export {
   framesOfCaller,
   invalid,
   invalidResult,
-  isThenable,
-  show,
 } from './errors.ts';
+export { isThenable, show } from './shown-values.ts';
 export { Generations } from './generations.ts';
 export { glanceAt, type GlanceField } from './glance.ts';
 export { type Heaped, MinHeap } from './min-heap.ts';

@@ -1,4 +1,4 @@
-import { show } from './errors.ts';
+import { show } from './shown-values.ts';
 
 /** Some libraries put the whole response of a server into a message, and stores and logs keep it. */
 const MAX_CHARACTERS = 4096;

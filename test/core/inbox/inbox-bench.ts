@@ -58,6 +58,7 @@ export class InboxBench {
         delivery,
         attempt: context.attempt,
         signal: context.signal,
+        complete: context.complete,
         finish: () => {
           resolve();
           return turns();

@@ -109,7 +109,8 @@ const libraries: Record<string, (connectionString: string) => Library> = {
       run: async (work) => {
         await knex.transaction((trx) =>
           work(
-            async (text: string, values: string[]) => trx.raw(text.replace(/\$\d+/g, '?'), values),
+            async (text: string, values: string[]): Promise<unknown> =>
+              await trx.raw(text.replace(/\$\d+/g, '?'), values),
             async (text): Promise<unknown> => await trx.raw(text),
           ),
         );

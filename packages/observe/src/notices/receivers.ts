@@ -5,8 +5,8 @@ import type { Notice } from './notice.ts';
 
 /** Anything that sends an event to an endpoint: a sender of `@webhook-backpressure/sender`. */
 export interface NoticeSender {
-  /** Sends an event. */
-  send(event: { endpoint: string; type: string; data: Notice }): unknown;
+  /** Sends an event, whose data is a {@link Notice}: JSON, whatever type a sender has for that. */
+  send(event: { endpoint: string; type: string; data: never }): unknown;
 }
 
 /**
@@ -67,7 +67,7 @@ export function sendingTo(to: unknown, secret: string | undefined): Send {
   if (!hasMethods(sender, 'send')) throw wrong('to.sender must be a sender, with the method send.');
   if (typeof endpoint !== 'string' || endpoint === '')
     throw wrong('to.endpoint must be a string of at least one character.');
-  return (notice) => (sender as NoticeSender).send({ endpoint, type: TYPE, data: notice });
+  return (notice) => (sender as NoticeSender).send({ endpoint, type: TYPE, data: notice as never });
 }
 
 function toUrl(url: string, secret: string | undefined): Send {

@@ -100,7 +100,7 @@ describe('workers without a receiver', () => {
   });
 
   it('need process, and a store that has deliveries for them', () => {
-    expect(() => createWorker({ store: memoryStore() } as unknown as WorkerOptions)).toThrow(
+    expect(() => createWorker({ store: memoryStore() })).toThrow(
       expect.objectContaining({ code: 'ERR_WBP_PROCESS' }),
     );
     const options = { store: receivingStore(), process: () => undefined } as unknown as WorkerOptions;

@@ -1,4 +1,4 @@
-import { type InboxOptions, type KeyLimits, memoryStore, RetryAfter } from '@webhook-backpressure/inbox';
+import { type InboxOptions, memoryStore, RetryAfter } from '@webhook-backpressure/inbox';
 import { describe, expect, it, vi } from 'vitest';
 import { fractionOfRate, TokenLevel } from '@webhook-backpressure/fleet';
 import { InboxBench, turns } from '../inbox-bench.ts';
@@ -17,7 +17,7 @@ const STEP_MS = 20;
 
 /** What a key may do, by a bucket that shares nothing with that of the inbox. */
 class Reference {
-  readonly limits: Required<Pick<KeyLimits, 'perSecond' | 'burst' | 'maxConcurrent'>>;
+  readonly limits: { perSecond: number; burst: number; maxConcurrent: number };
   readonly level: TokenLevel;
   running = 0;
   heldUntilMs = 0;

@@ -132,8 +132,8 @@ describe('limits', () => {
     await sendAll(bench, 'a', 9);
     await sendAll(bench, 'b', 9);
     expect([startedOf(bench, 'a'), startedOf(bench, 'b')]).toEqual([1, 1]);
-    limits.a = { perSecond: 1, burst: 2 };
-    limits.b = { maxConcurrent: 3 };
+    limits['a'] = { perSecond: 1, burst: 2 };
+    limits['b'] = { maxConcurrent: 3 };
     for (let at = 0; at < 11; at += 1) await bench.advance(1000);
     expect(startedOf(bench, 'b')).toBe(3);
     expect(startedOf(bench, 'a')).toBeGreaterThan(1);

@@ -74,7 +74,10 @@ export function shelf(bed: BedOf): void {
 
     it('lists them in the order of first storing too, in pages that stay right while some leave', async () => {
       const store = await opened(bed());
-      await put(store, ['a', 'b', 'c', 'd'].map((id) => delivery(id, { key: id === 'b' ? 'y' : 'x' })));
+      await put(
+        store,
+        ['a', 'b', 'c', 'd'].map((id) => delivery(id, { key: id === 'b' ? 'y' : 'x' })),
+      );
       const claimed = await claim(store, 4);
       const inTheirOrder = [...claimed].sort((a, b) => (a.id < b.id ? 1 : -1));
       for (const [at, one] of inTheirOrder.entries()) await settle(store, ends.dead(one), START + at);
