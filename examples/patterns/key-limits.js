@@ -4,7 +4,7 @@
 import { createServer } from 'node:http';
 import { memoryStore, RetryAfter, webhookInbox } from '@webhook-backpressure/node/inbox';
 
-/** @type {Map<string, import('@webhook-backpressure/inbox').KeyLimits>} A table of your database, which may change. */
+/** @type {Map<string, import('@webhook-backpressure/node/inbox').KeyLimits>} A table of your database, which may change. */
 const plans = new Map();
 plans.set('small', { perSecond: 5, burst: 1 }).set('large', { perSecond: 50, maxConcurrent: 4 });
 /** @type {{ small: number[], large: number[] }} When the calls of each customer began. */

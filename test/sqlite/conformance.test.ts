@@ -1,6 +1,6 @@
 import type { InboxStore } from '@webhook-backpressure/inbox';
 import { describe } from 'vitest';
-import { loadNodeSqlite, useDriver, type DriverName } from '../../packages/sqlite/src/connection/drivers.ts';
+import { loadNodeSqlite, useDriver } from '../../packages/sqlite/src/connection/drivers.ts';
 import { settle } from '../../packages/sqlite/src/options.ts';
 import { fileStore } from '../../packages/sqlite/src/store/file-store.ts';
 import { ThreadedStore } from '../../packages/sqlite/src/thread/threaded-store.ts';

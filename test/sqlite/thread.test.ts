@@ -5,7 +5,8 @@ import { BackpressureError } from '@webhook-backpressure/base';
 import type { ClaimedDelivery } from '@webhook-backpressure/inbox';
 import { sqliteStore } from '@webhook-backpressure/sqlite';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { loadNodeSqlite, useDriver, type DriverName } from '../../packages/sqlite/src/connection/drivers.ts';
+import { loadNodeSqlite, useDriver } from '../../packages/sqlite/src/connection/drivers.ts';
+import type { DriverName } from '../../packages/sqlite/src/options.ts';
 import {
   claim,
   claimOne,

@@ -1,7 +1,10 @@
 import { resolve } from 'node:path';
 import { inspect } from 'node:util';
 import { BackpressureError, type BackpressureErrorCode, checkNames } from '@webhook-backpressure/base';
-import { DRIVERS, type DriverName } from './connection/drivers.ts';
+
+/** The libraries that contain SQLite. */
+const DRIVERS = ['node:sqlite', 'libsql', 'better-sqlite3'] as const;
+export type DriverName = (typeof DRIVERS)[number];
 
 /** Options of {@link sqliteStore}. */
 export interface SqliteStoreOptions {

@@ -110,8 +110,8 @@ const libraries: Record<string, (connectionString: string) => Library> = {
         await knex.transaction((trx) =>
           work(
             async (text: string, values: string[]): Promise<unknown> =>
-              await trx.raw(text.replace(/\$\d+/g, '?'), values),
-            async (text): Promise<unknown> => await trx.raw(text),
+              (await trx.raw(text.replace(/\$\d+/g, '?'), values)) as unknown,
+            async (text): Promise<unknown> => (await trx.raw(text)) as unknown,
           ),
         );
       },

@@ -1,6 +1,7 @@
 import { createRequire } from 'node:module';
 import { BackpressureError } from '@webhook-backpressure/base';
 import type Libsql from 'libsql';
+import type { DriverName } from '../options.ts';
 
 /** The types that can be bound to a parameter. */
 export type Value = string | number | Uint8Array | null;
@@ -192,10 +193,6 @@ function wrap(
     },
   };
 }
-
-/** The libraries that contain SQLite. */
-export const DRIVERS = ['node:sqlite', 'libsql', 'better-sqlite3'] as const;
-export type DriverName = (typeof DRIVERS)[number];
 
 const LOADERS: Record<DriverName, () => Driver | undefined> = {
   'node:sqlite': loadNodeSqlite,

@@ -1,8 +1,7 @@
 import { types } from 'node:util';
 import { BackpressureError, type BackpressureErrorCode } from '@webhook-backpressure/base';
 import type { InboxStore, OpenedStore, Put } from '@webhook-backpressure/inbox';
-import type { DriverName } from '../connection/drivers.ts';
-import type { Settings } from '../options.ts';
+import type { DriverName, Settings } from '../options.ts';
 
 /** The `workerData` of the thread. */
 export interface ThreadData {

@@ -10,8 +10,8 @@ import type {
   PutResult,
   Settlement,
 } from '@webhook-backpressure/inbox';
-import { useDriver, type DriverName } from '../connection/drivers.ts';
-import type { Settings } from '../options.ts';
+import { useDriver } from '../connection/drivers.ts';
+import type { DriverName, Settings } from '../options.ts';
 import { putIn, settleIn } from '../store/client-file.ts';
 import { alreadyOpen, notOpen, type OpenOptions } from '../store/file-store.ts';
 import { sendableBatch, type Entered } from './protocol.ts';
