@@ -19,7 +19,7 @@ export const inboxes = {
           try {
             void complete({});
           } catch (error) {
-            reject(error as Error);
+            reject(error instanceof Error ? error : new Error(String(error)));
           }
         },
         verify: false,
