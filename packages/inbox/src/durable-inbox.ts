@@ -112,7 +112,7 @@ export class DurableInbox implements Inbox {
     const commits = new CommitWatch<null>(scheduler, () => {
       wake();
     });
-    this.#additions = new Additions(state, this.opened, wake, () => {
+    this.#additions = new Additions(state, options, this.opened, wake, () => {
       // The level counts it by the totals of the store, as those of other processes.
       this.#watch.noteOthers();
       commits.expect(null);

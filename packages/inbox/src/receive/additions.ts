@@ -13,9 +13,11 @@ import { NO_REQUEST } from '../delivery/request-facts.ts';
 import { storedBytes } from '../delivery/stored-bytes.ts';
 import type { StoredDelivery } from '../delivery/stored-delivery.ts';
 import { randomUuid, utf8 } from '../encryption/web-crypto.ts';
+import type { InboxOptions } from '../options/inbox-options.ts';
 import { withoutRedacted } from '../options/inbox-settings.ts';
 import { GroupCommit } from '../store-calls/group-commit.ts';
 import type { Put, PutResult, StoreLimits } from '../store/receiving-store.ts';
+import { notBeforeMsOf } from './delivery-fields.ts';
 
 /** A delivery that the application itself puts into the inbox. */
 export interface AddedDelivery {
@@ -48,6 +50,7 @@ const MAX_CONTEXT_CHARACTERS = 16 * 1024;
 /** Stores deliveries that the application adds, alone or within one of its transactions. */
 export class Additions {
   readonly #inbox: InboxState;
+  readonly #options: Pick<InboxOptions<never>, 'notBefore'>;
   readonly #opened: Promise<void>;
   readonly #stored: () => void;
   readonly #expected: () => void;
@@ -57,8 +60,15 @@ export class Additions {
    * @param stored - called after a delivery was stored.
    * @param expected - called when a transaction that is open has stored one.
    */
-  constructor(inbox: InboxState, opened: Promise<void>, stored: () => void, expected: () => void) {
+  constructor(
+    inbox: InboxState,
+    options: Pick<InboxOptions<never>, 'notBefore'>,
+    opened: Promise<void>,
+    stored: () => void,
+    expected: () => void,
+  ) {
     this.#inbox = inbox;
+    this.#options = options;
     this.#opened = opened;
     this.#stored = stored;
     this.#expected = expected;
@@ -149,7 +159,7 @@ export class Additions {
     if (id !== undefined) checkName('id', id);
     if (sender !== undefined) checkName('sender', sender);
     checkName('key', key);
-    return {
+    const plain: StoredDelivery = {
       id: id ?? randomUuid(),
       key,
       isIdGenerated: id === undefined,
@@ -162,6 +172,8 @@ export class Additions {
       sealedBy: undefined,
       fingerprint: undefined,
     };
+    const notBeforeMs = notBeforeMsOf(this.#options, plain);
+    return notBeforeMs === undefined ? plain : { ...plain, notBeforeMs };
   }
 
   get #limits(): StoreLimits {

@@ -33,6 +33,15 @@ describe('notBefore', () => {
     expect(bench.last.attempt).toBe(1);
   });
 
+  it('applies to deliveries that the application adds', async () => {
+    const bench = new InboxBench(at(HOUR));
+    for (const id of ['later', 'now']) await bench.inbox.add({ id, body: '{}' });
+    await turns();
+    expect(ids(bench)).toEqual(['now']);
+    await bench.advance(HOUR);
+    expect(ids(bench)).toEqual(['now', 'later']);
+  });
+
   it('keeps its time over a restart, and when it is longer than any retry', async () => {
     const memory = new MemoryState();
     const first = new InboxBench({ store: new MemoryStore(memory), ...at(3 * DAY) });
