@@ -38,6 +38,7 @@ describe('notBefore', () => {
     for (const id of ['later', 'now']) await bench.inbox.add({ id, body: '{}' });
     await turns();
     expect(ids(bench)).toEqual(['now']);
+    await bench.last.finish();
     await bench.advance(HOUR);
     expect(ids(bench)).toEqual(['now', 'later']);
   });
