@@ -7,7 +7,7 @@ export interface Called {
   readonly ok: number;
   /** Calls that were given up. */
   readonly failed: number;
-  /** Times that ours asked to come back later. */
+  /** How often ours threw `RetryAfter`. */
   readonly delayed: number;
 }
 

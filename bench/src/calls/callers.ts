@@ -114,7 +114,7 @@ function sharedOurs({ url, redisPort, turn }: Places, documented: boolean, maxWa
   return { ...ours(url, { limits, buckets, maxWaitMs }), ready: client.connect(), close };
 }
 
-/** As the deliveries of an inbox: a call that would wait for more than 5 s comes back when it was told to. */
+/** As the deliveries of an inbox: a call that would wait for more than 5 s is made again after the seconds of `RetryAfter`. */
 function ours(url: string, options: LimitedFetchOptions): Caller {
   const limited = limitedFetch(options);
   return {

@@ -60,14 +60,14 @@ export function callsReport(machine: Machine, rows: readonly Row[], rounds: numb
     '',
     `${String(CALLS)} calls from ${String(PROCESSES)} processes, all made at one moment, to an API that allows ${String(PER_SECOND)} per second with a burst of ${String(BURST)}: a token bucket, which refuses with 429 and a \`Retry-After\` of whole seconds, and takes ${String(ANSWER_MS)} ms for others. The last call cannot be accepted before ${String(IDEAL_S)} s. Medians of ${String(rounds)} rounds.`,
     '',
-    '| Client | Answered | Refused calls | Most in a round | Told to come back | Time | Time ÷ ideal |',
+    '| Client | Answered | Refused calls | Most in a round | Delayed calls | Time | Time ÷ ideal |',
     '| --- | ---: | ---: | ---: | ---: | ---: | ---: |',
     ...rows.map(
       ({ side, answered, refused, mostRefused, delayed, seconds, timesIdeal }) =>
         `| ${side} | ${String(answered)} | ${String(refused)} | ${String(mostRefused)} | ${String(delayed)} | ${seconds.toFixed(1)} s | ${timesIdeal.toFixed(2)} |`,
     ),
     '',
-    'Refused calls cost the API and count against its limit in some. "Told to come back": times that a call would have waited for more than 5 s, so that ours threw `RetryAfter` and a handler would have been free; the benchmark makes the call again after these seconds. Each process has made one call before. With 80 % of the limit, ours needs 1.25 times the ideal time, less the burst.',
+    'Refused calls cost the API and count against its limit in some. "Delayed calls": times that a call would have waited for more than 5 s, so that ours threw `RetryAfter` and a handler would have been free; the benchmark makes the call again after these seconds. Each process has made one call before. With 80 % of the limit, ours needs 1.25 times the ideal time, less the burst.',
     '',
     '| Client | Settings |',
     '| --- | --- |',

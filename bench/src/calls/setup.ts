@@ -27,7 +27,7 @@ export const SETTINGS: Readonly<Record<SideName, string>> = {
   'ours, shared by Redis':
     '`limits: { [url]: { perSecond: 100, burst: 20 } }, buckets: redisBuckets(client), maxWaitMs: 60_000`: all calls wait in place, as those of the others do',
   'ours, with RetryAfter':
-    'the same with the default of `maxWaitMs`: calls that would wait for more than 5 s come back later, as deliveries of an inbox do',
+    'the same with the default of `maxWaitMs`: calls that would wait for more than 5 s are made later, as deliveries of an inbox do',
   'ours, a quarter each': '`limits: { [url]: { perSecond: 25, burst: 5 } }, maxWaitMs: 60_000`',
   'ours, the whole limit': 'the first, with `documented: false`: all of the limit instead of 80 %',
   'bottleneck, shared by Redis':

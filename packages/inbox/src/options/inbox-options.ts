@@ -250,7 +250,7 @@ export interface InboxOptions<R = unknown>
   ttlMs?: number | ((delivery: InboxDelivery) => number) | undefined;
   /**
    * Where the tokens of the rates of `limits` are kept, under `inbox:` and the key. `redisBuckets(client)`: one rate for all
-   * processes; each process passes an object of its own. Default: each process has the rate for itself.
+   * processes; each process passes its own object. Default: each process has the rate for itself.
    */
   buckets?: Buckets | undefined;
   /** Sender profiles that are checked before the built-in ones, such as `known.mailgun`. Default none. */

@@ -242,7 +242,7 @@ export class LookAhead {
     this.#parts.settler.giveBackSoon(run);
   }
 
-  /** Without an answer there is nothing more: what was claimed runs without it. */
+  /** Without an answer there is nothing more: the claimed deliveries run without it. */
   async #claim(
     wants: readonly (readonly [key: string, count: number])[],
   ): Promise<readonly (readonly ClaimedDelivery[])[]> {

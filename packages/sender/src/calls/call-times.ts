@@ -6,7 +6,7 @@ const PRIOR = 16;
 const RECENT = 64;
 /** Chance makes the wait of a `RetryAfter` shorter by up to this share: a call that is early waits in this process. */
 const EARLY = 0.2;
-/** Times that were named to calls that may not come back are not counted for longer than so. */
+/** A named time of a call that may never be repeated is counted no longer than this. */
 const MAX_BOOKED_MS = 3_600_000;
 const MAX_SECONDS = 86_400;
 
@@ -21,7 +21,7 @@ export interface Waits {
   readonly maxWaitMs: number;
 }
 
-/** How fast the calls of a bucket start, and the times that were named to those that have to come back. */
+/** How fast the calls of a bucket start, and the times that were named to calls that are to be repeated. */
 export class CallTimes {
   /** The last start. */
   lastStartMs = 0;

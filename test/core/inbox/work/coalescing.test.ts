@@ -21,6 +21,18 @@ async function stored(options: Partial<InboxOptions>, ids: readonly string[]): P
 const started = (bench: InboxBench): string[] => bench.calls.map(({ delivery }) => delivery.id);
 
 describe('coalesce', () => {
+  it('excludes complete(), which would complete one delivery of a group', async () => {
+    const settleIn = vi.fn(() => true);
+    const store = Object.assign(memoryStore(), { settleIn });
+    const bench = await stored({ store }, ['a1', 'a2']);
+    expect(() => bench.last.complete({})).toThrow(
+      expect.objectContaining({ code: 'ERR_WBP_TRANSACTION' }) as Error,
+    );
+    expect(settleIn).not.toHaveBeenCalled();
+    await bench.last.finish();
+    expect(bench.inbox.snapshot()).toMatchObject({ depth: 0 });
+  });
+
   it('processes the newest delivery of a group, and completes the older ones with it', async () => {
     const bench = await stored({ concurrency: 1 }, ['a1', 'b1', 'a2', '-1', 'a3', '-2', 'b2']);
     expect(started(bench)).toEqual(['a3']);

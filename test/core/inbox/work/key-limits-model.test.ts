@@ -106,7 +106,7 @@ async function run(seed: number, isOrdered: boolean): Promise<{ starts: number; 
     bench.clock.advance(250);
     await turns(8);
   }
-  // After its last delivery, an ordered key is looked at once more.
+  // After its last delivery, an ordered key is looked at another time.
   for (let at = 0; at < 4; at += 1) await bench.advance(1000);
   expect(bench.inbox.snapshot()).toMatchObject({ depth: 0, limitedKeys: 0 });
   return { starts, checks };

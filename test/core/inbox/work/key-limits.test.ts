@@ -1,23 +1,8 @@
-import { type InboxOptions, type KeyLimits, memoryStore, RetryAfter } from '@webhook-backpressure/inbox';
+import { type InboxOptions, type KeyLimits, memoryStore } from '@webhook-backpressure/inbox';
 import { afterEach, describe, expect, it, vi } from 'vitest';
+import { KEYED, limiting, sendAll, startedOf } from './limited-bench.ts';
 import { InboxBench, turns } from '../inbox-bench.ts';
 import { MemoryState, MemoryStore } from '../shared-memory.ts';
-
-const KEYED: Partial<InboxOptions> = { keyGenerator: ({ headers }) => headers['x-key'], concurrency: 20 };
-
-function limiting(limits: Record<string, KeyLimits>, more: Partial<InboxOptions> = {}): InboxBench {
-  return new InboxBench({ ...KEYED, limits: (key) => limits[key], ...more });
-}
-
-async function sendAll(bench: InboxBench, key: string, count: number, from = 0): Promise<void> {
-  for (let at = from; at < from + count; at += 1)
-    void bench.send(`${key}${String(at)}`, '{}', { 'x-key': key });
-  await turns(30);
-}
-
-function startedOf(bench: InboxBench, key: string): number {
-  return bench.calls.filter(({ delivery }) => delivery.key === key).length;
-}
 
 afterEach(() => {
   vi.restoreAllMocks();
@@ -213,6 +198,18 @@ describe('limits', () => {
     );
   });
 
+  it.each<Partial<InboxOptions>>([
+    { process: undefined, processBatch: () => undefined },
+    { coalesce: () => null },
+  ])('excludes shared workers: %o', (shapes) => {
+    const refused = expect.objectContaining({ code: 'ERR_WBP_LIMITS' }) as Error;
+    expect(() => limiting({}, shapes)).toThrow(refused);
+    const bench = new InboxBench(shapes);
+    expect(() => {
+      bench.inbox.update({ limits: () => undefined });
+    }).toThrow(refused);
+  });
+
   it('returns the tokens of deliveries that never started, also when the store fails', async () => {
     const store = memoryStore();
     const bench = limiting({ a: { perMinute: 2, burst: 2 } }, { store });
@@ -223,47 +220,5 @@ describe('limits', () => {
     for (let at = 0; at < 20; at += 1) await bench.advance(100);
     expect(claimKeys.mock.calls.length).toBeGreaterThan(1);
     expect(startedOf(bench, 'a')).toBe(2);
-  });
-});
-
-describe('RetryAfter with limits', () => {
-  it('holds all deliveries of the key until then, and costs only its own an attempt', async () => {
-    const bench = limiting({ a: { maxConcurrent: 2 } });
-    await sendAll(bench, 'a', 4);
-    await sendAll(bench, 'b', 1);
-    await bench.calls[0]?.fail(new RetryAfter(60));
-    await bench.calls[1]?.fail(new RetryAfter(5));
-    await sendAll(bench, 'a', 1, 4);
-    for (let at = 0; at < 59; at += 1) await bench.advance(1000);
-    expect(startedOf(bench, 'a')).toBe(2);
-    expect(bench.inbox.snapshot().limitedKeys).toBe(1);
-    await bench.advance(1000);
-    expect(bench.calls.slice(-2).map(({ attempt, delivery }) => [delivery.id, attempt])).toEqual([
-      ['a2', 1],
-      ['a3', 1],
-    ]);
-  });
-
-  it('holds the key with a rate too, and gives back what was claimed and has not started', async () => {
-    const bench = limiting({ a: { perSecond: 100, burst: 10 } }, { maxStartsPerSecond: 1 });
-    await sendAll(bench, 'a', 4);
-    expect(bench.calls.length).toBe(1);
-    await bench.last.fail(new RetryAfter(10));
-    expect(bench.told('released').length).toBe(3);
-    for (let at = 0; at < 9; at += 1) await bench.advance(1000);
-    expect(bench.calls.length).toBe(1);
-    await bench.advance(2000);
-    expect(bench.last.attempt).toBe(1);
-    expect(bench.calls.length).toBe(2);
-  });
-
-  it('delays only its own delivery for keys without limits, and with holdOnRetryAfter: false', async () => {
-    const bench = limiting({ a: { maxConcurrent: 1, holdOnRetryAfter: false } });
-    for (const key of ['a', 'b']) {
-      await sendAll(bench, key, 2);
-      const [first] = bench.calls.filter(({ delivery }) => delivery.key === key);
-      await first?.fail(new RetryAfter(60));
-      expect(startedOf(bench, key)).toBe(2);
-    }
   });
 });
