@@ -35,7 +35,7 @@ export type {
   RetryOptions,
   SuccessStatusOptions,
 } from './options/inbox-options.ts';
-export type { KeyLimits, LimitsOfKey } from './options/key-limits.ts';
+export type { KeyLimits, KeyPriority, LimitsOfKey } from './options/key-limits.ts';
 export type { ReceiverOptions, ReceivingOption, WorkerOptions, WorkingOption } from './options/roles.ts';
 export type { InboxRole } from './options/roles.ts';
 export type { AddedDelivery, AddResult } from './receive/additions.ts';
@@ -50,6 +50,7 @@ export type {
   DueKeys,
   InboxStore,
   KeyClaim,
+  KeyClaimOptions,
   KeyWant,
   OpenedStore,
   Settlement,

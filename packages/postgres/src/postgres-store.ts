@@ -5,6 +5,7 @@ import type {
   DueKeys,
   InboxStore,
   KeyClaim,
+  KeyClaimOptions,
   KeyWant,
   OpenedStore,
   Put,
@@ -120,8 +121,8 @@ class PostgresStore extends StoredDeliveries implements InboxStore {
     return await this.#owner().claims.claim(count, options);
   }
 
-  async claimKeys(wants: readonly KeyWant[], lease: Lease): Promise<readonly KeyClaim[]> {
-    return await this.#owner().keyClaims.claim(wants, lease);
+  async claimKeys(wants: readonly KeyWant[], options: KeyClaimOptions): Promise<readonly KeyClaim[]> {
+    return await this.#owner().keyClaims.claim(wants, options);
   }
 
   async dueKeys(page: Parameters<InboxStore['dueKeys']>[0]): Promise<DueKeys> {

@@ -1,5 +1,12 @@
-import { checkBoolean, checkNames, checkUpTo, isThenable } from '@webhook-backpressure/base';
-import { invalidResult, thrownText } from '@webhook-backpressure/base';
+import {
+  checkBoolean,
+  checkNames,
+  checkNumber,
+  checkOneOf,
+  checkUpTo,
+  isThenable,
+} from '@webhook-backpressure/base';
+import { BackpressureError, invalidResult, thrownText } from '@webhook-backpressure/base';
 import { type BucketLimit, fractionOfRate } from '@webhook-backpressure/fleet';
 
 /** How deliveries of one key may be started: what {@link InboxTunable.limits} returns. Absent fields limit nothing. */
@@ -23,11 +30,28 @@ export interface KeyLimits {
    */
   weight?: number | undefined;
   /**
+   * While there are more due deliveries than free workers, all keys that are `critical` start before the `normal` ones, and
+   * those before `bulk`. Of a hundred starts, ten are left to `normal` keys and one to `bulk` keys that have something due.
+   * Default `normal`.
+   */
+  priority?: KeyPriority | undefined;
+  /**
+   * The share of the key's starts that goes to the delivery that arrived last and was never tried, from 0 to 0.9, so that new
+   * deliveries do not wait behind a backlog. The others start in the order of arrival. Not with `ordered`. Default 0.
+   */
+  freshShare?: number | undefined;
+  /**
    * Whether a `RetryAfter` that a handler throws delays all deliveries of the key, and not only its own: nothing of the key
    * starts before. In this process; with shared buckets and a rate, in all processes. Default true.
    */
   holdOnRetryAfter?: boolean | undefined;
 }
+
+/** Which keys start first. */
+export type KeyPriority = 'critical' | 'normal' | 'bulk';
+
+/** All priorities, the first one first. */
+export const PRIORITIES: readonly KeyPriority[] = ['critical', 'normal', 'bulk'];
 
 /** Returns the limits of a key; undefined: none. */
 export type LimitsOfKey = (key: string) => KeyLimits | undefined;
@@ -37,14 +61,29 @@ export interface KeyLimit {
   readonly rate: BucketLimit | undefined;
   readonly maxConcurrent: number;
   readonly weight: number;
+  /** An index of {@link PRIORITIES}. */
+  readonly rank: number;
+  readonly freshShare: number;
   readonly isHeldOnRetryAfter: boolean;
 }
 
 const CODE = 'ERR_WBP_LIMITS';
-const NAMES = ['perSecond', 'perMinute', 'burst', 'maxConcurrent', 'weight', 'holdOnRetryAfter'];
+const NAMES = [
+  'perSecond',
+  'perMinute',
+  'burst',
+  'maxConcurrent',
+  'weight',
+  'priority',
+  'freshShare',
+  'holdOnRetryAfter',
+];
 const MAX_BURST = 1_000_000;
 const MAX_CONCURRENT = 10_000;
 const MAX_WEIGHT = 1000;
+/** The rest empties the backlog. */
+const MAX_FRESH_SHARE = 0.9;
+const NORMAL = PRIORITIES.indexOf('normal');
 /** The default burst, as a part of a second of the rate: claims may be late by that much without a token being lost. */
 const BURST_PARTS = 5;
 
@@ -52,6 +91,8 @@ export const UNLIMITED: KeyLimit = {
   rate: undefined,
   maxConcurrent: Infinity,
   weight: 1,
+  rank: NORMAL,
+  freshShare: 0,
   isHeldOnRetryAfter: false,
 };
 
@@ -60,6 +101,8 @@ export const CAUTIOUS: KeyLimit = {
   rate: { amount: 1, periodMs: 1000, burst: 1 },
   maxConcurrent: 1,
   weight: 1,
+  rank: NORMAL,
+  freshShare: 0,
   isHeldOnRetryAfter: true,
 };
 
@@ -68,16 +111,16 @@ export const CAUTIOUS: KeyLimit = {
  *
  * @returns the limits, or the sentence that says why there are none: the function threw, or its result is invalid.
  */
-export function askLimits(limits: LimitsOfKey, key: string): KeyLimit | string {
+export function askLimits(limits: LimitsOfKey, key: string, isOrdered: boolean): KeyLimit | string {
   try {
-    return checkKeyLimits(limits(key));
+    return checkKeyLimits(limits(key), isOrdered);
   } catch (error) {
     return thrownText(error);
   }
 }
 
 /** @throws BackpressureError `ERR_WBP_LIMITS`, `ERR_WBP_RATE` or `ERR_WBP_UNKNOWN_OPTION` */
-function checkKeyLimits(given: unknown): KeyLimit {
+function checkKeyLimits(given: unknown, isOrdered: boolean): KeyLimit {
   if (given === undefined) return UNLIMITED;
   if (isThenable(given)) throw invalidResult(CODE, 'limits', 'an object or undefined, synchronously', given);
   checkNames(given, 'limits(key)', NAMES, CODE);
@@ -87,14 +130,27 @@ function checkKeyLimits(given: unknown): KeyLimit {
     burst,
     maxConcurrent,
     weight = 1,
+    priority = 'normal',
+    freshShare = 0,
     holdOnRetryAfter = true,
   } = given as KeyLimits;
   const rate = rateOf(perSecond, perMinute, burst);
   if (maxConcurrent !== undefined)
     checkUpTo(CODE, 'limits(key).maxConcurrent', maxConcurrent, MAX_CONCURRENT);
   checkUpTo(CODE, 'limits(key).weight', weight, MAX_WEIGHT);
+  checkOneOf(CODE, 'limits(key).priority', priority, PRIORITIES);
+  checkNumber(CODE, 'limits(key).freshShare', freshShare, 0, MAX_FRESH_SHARE, 'starts');
+  if (isOrdered && freshShare > 0)
+    throw new BackpressureError(CODE, 'limits(key).freshShare cannot be combined with ordered.');
   checkBoolean(CODE, 'limits(key).holdOnRetryAfter', holdOnRetryAfter);
-  return { rate, maxConcurrent: maxConcurrent ?? Infinity, weight, isHeldOnRetryAfter: holdOnRetryAfter };
+  return {
+    rate,
+    maxConcurrent: maxConcurrent ?? Infinity,
+    weight,
+    rank: PRIORITIES.indexOf(priority),
+    freshShare,
+    isHeldOnRetryAfter: holdOnRetryAfter,
+  };
 }
 
 function rateOf(perSecond: unknown, perMinute: unknown, burst: unknown): BucketLimit | undefined {

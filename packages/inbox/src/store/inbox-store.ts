@@ -86,6 +86,16 @@ export interface ClaimOptions {
   readonly except: ReadonlySet<string>;
 }
 
+/** Restricts a claim of named keys. */
+export interface KeyClaimOptions {
+  /** How long the claims last without a renewal, in milliseconds. */
+  readonly leaseMs: number;
+  /** The current time, in milliseconds since 1970. */
+  readonly nowMs: number;
+  /** Whether new deliveries are claimed, the latest first. Default false. */
+  readonly isNewestFirst?: boolean | undefined;
+}
+
 /** How much of one key to claim. */
 export interface KeyWant {
   /** The key. */
@@ -177,16 +187,15 @@ export interface InboxStore extends ReceivingStore, StoreAdmin {
   /**
    * Claims deliveries of named keys that are due or whose claim was stranded, whatever their number of strandings. Within
    * a key the earliest due comes first; of those due at the same time, the one stored first. The claims are the same as
-   * those of `claim`. Nothing is claimed of paused keys, of unknown keys, or while everything is paused. The cost depends
+   * those of `claim`. With `isNewestFirst`, the latest due comes first; of those due at the same time, the one stored last. Then
+   * only deliveries are claimed that were never tried; those that were delayed once may be left out. Not of an ordered store,
+   * and not with heads only. Nothing is claimed of paused keys, of unknown keys, or while everything is paused. The cost depends
    * on the number of wants and claims, not on what else is stored.
    *
    * @param wants - at most 1,000, each of another key.
    * @returns one result for each want, in order.
    */
-  claimKeys(
-    wants: readonly KeyWant[],
-    options: { readonly leaseMs: number; readonly nowMs: number },
-  ): Awaitable<readonly KeyClaim[]>;
+  claimKeys(wants: readonly KeyWant[], options: KeyClaimOptions): Awaitable<readonly KeyClaim[]>;
   /**
    * Lists the keys that have something to claim, now or later, without paused ones; none while everything is paused. Claims
    * of this owner do not count. The cost of all pages depends on the number of keys, not on how much each has.

@@ -24,10 +24,11 @@ export class KeyTokens {
 
   /** Asks for the limits of a key, if they may have changed. */
   ask(turn: Turn, nowMs: number): void {
-    const { limits } = this.#inbox.settings;
+    const { settings, fixtures } = this.#inbox;
+    const { limits } = settings;
     if (nowMs - turn.askedAtMs < LIMITS_MS || limits === undefined) return;
     turn.askedAtMs = nowMs;
-    const answer = askLimits(limits, turn.key);
+    const answer = askLimits(limits, turn.key, fixtures.isOrdered === true);
     if (typeof answer !== 'string') {
       // A faster rate may have a token now.
       if (!isSame(answer.rate, turn.limit.rate)) turn.tokenAtMs = -Infinity;

@@ -1,5 +1,5 @@
 import { type Heaped, MinHeap } from '@webhook-backpressure/base';
-import { type KeyLimit, UNLIMITED } from '../options/key-limits.ts';
+import { type KeyLimit, PRIORITIES, UNLIMITED } from '../options/key-limits.ts';
 
 /** How long the limits of a key apply before they are asked for again. A key without deliveries is forgotten then. */
 export const LIMITS_MS = 10_000;
@@ -36,12 +36,29 @@ export class Turn implements Heaped {
   isBusy = false;
   /** Whether more became due while it was being claimed. */
   isOutdated = false;
-  /** Its place: the time of its turn, and which of those of the same time is first. */
+  /** Its place: its priority, the time of its turn, and which of those of the same time is first. */
+  rank: number = UNKNOWN.rank;
   atMs: number = NEVER;
   order = 0;
 
+  /** How many starts of new deliveries are behind `freshShare`. */
+  #freshOwed = 0;
+
   constructor(key: string) {
     this.key = key;
+  }
+
+  /** Whether so many starts go to the newest deliveries. A claim has either them or those that arrived first. */
+  takesNewest(count: number): boolean {
+    const { freshShare } = this.limit;
+    return freshShare > 0 && this.#freshOwed + count * freshShare >= count / 2;
+  }
+
+  /** A claim of so many has started some. */
+  noteFresh(count: number, starts: number, areNewest: boolean): void {
+    // Without enough new deliveries, the next claim has the others.
+    if (areNewest && starts < count) this.#freshOwed = -count;
+    else this.#freshOwed += starts * (this.limit.freshShare - Number(areNewest));
   }
 
   /** When its next delivery may start; Infinity: not before a run ends or a delivery arrives. */
@@ -63,10 +80,12 @@ export class Turn implements Heaped {
   }
 }
 
-/** The keys that have deliveries, by their next possible turn: the one that has waited longest is first. */
+/** The keys that have deliveries, by priority and by their next possible turn: the one that has waited longest is first. */
 export class KeyTurns {
   readonly #turns = new Map<string, Turn>();
-  readonly #heap = new MinHeap<Turn>((a, b) => a.atMs < b.atMs || (a.atMs === b.atMs && a.order < b.order));
+  readonly #heaps = PRIORITIES.map(
+    () => new MinHeap<Turn>((a, b) => a.atMs < b.atMs || (a.atMs === b.atMs && a.order < b.order)),
+  );
   #count = 0;
 
   values(): Iterable<Turn> {
@@ -97,19 +116,21 @@ export class KeyTurns {
     if (turn.isBusy) return;
     const atMs = Math.max(turn.nextMs, nowMs);
     if (turn.heapIndex >= 0) {
-      if (turn.atMs === atMs || (turn.atMs <= nowMs && atMs <= nowMs)) return;
+      const isSameTime = turn.atMs === atMs || (turn.atMs <= nowMs && atMs <= nowMs);
+      if (isSameTime && turn.rank === turn.limit.rank) return;
       this.#leave(turn);
     }
     if (atMs === Infinity) return;
     this.#count += 1;
     turn.order = this.#count;
     turn.atMs = atMs;
-    this.#heap.push(turn);
+    turn.rank = turn.limit.rank;
+    this.#heapOf(turn).push(turn);
   }
 
-  /** The next key whose turn it is, without its place. */
-  take(nowMs: number): Turn | undefined {
-    const { top } = this.#heap;
+  /** The next key of a priority whose turn it is, without its place. */
+  take(rank: number, nowMs: number): Turn | undefined {
+    const top = this.#heaps[rank]?.top;
     if (top === undefined || top.atMs > nowMs) return undefined;
     this.#leave(top);
     return top;
@@ -117,12 +138,12 @@ export class KeyTurns {
 
   /** Gives a key back the place that it had before {@link take}: its turn goes on. */
   putBack(turn: Turn): void {
-    this.#heap.push(turn);
+    this.#heapOf(turn).push(turn);
   }
 
   /** The time of the next turn; Infinity for never. */
   get nextMs(): number {
-    return this.#heap.top?.atMs ?? Infinity;
+    return Math.min(...this.#heaps.map(({ top }) => top?.atMs ?? Infinity));
   }
 
   forget(turn: Turn): void {
@@ -130,7 +151,11 @@ export class KeyTurns {
   }
 
   #leave(turn: Turn): void {
-    this.#heap.remove(turn);
+    this.#heapOf(turn).remove(turn);
     turn.heapIndex = -1;
+  }
+
+  #heapOf({ rank }: Turn): MinHeap<Turn> {
+    return this.#heaps[rank] as MinHeap<Turn>;
   }
 }

@@ -5,10 +5,9 @@ import type { ClaimedDelivery, KeyClaim } from '../store/inbox-store.ts';
 import { DueKeyList } from './due-key-list.ts';
 import { KeyTokens } from './key-tokens.ts';
 import { KeyTurns, type Turn } from './key-turns.ts';
+import { type ClaimRoom, KeyWants, type Want } from './key-wants.ts';
 import { LEASE_MS } from './lease-renewal.ts';
 
-/** Keys of one call of the store. */
-const MAX_WANTS = 1000;
 /** The delay of the next try when a delivery is due, but other processes have claimed all that may be. */
 const FIRST_RECHECK_MS = 50;
 const MAX_RECHECK_MS = 2000;
@@ -18,29 +17,12 @@ const MIN_WAIT_MS = 1;
 /** The delay of the next try when a delivery may not start beside others that were in flight when a process died. */
 const SUSPECT_MS = 250;
 
-/** What may be claimed in one call. */
-export interface ClaimRoom {
-  /** At least 1. */
-  readonly count: number;
-  /** The most that this process may have of a key, now. */
-  readonly roomOf: (key: string) => number;
-}
-
 /** What the limits of its key say about a claimed delivery. */
 export interface Token {
   /** The limit that its token was taken from; undefined: it has none. */
   readonly rate: BucketLimit | undefined;
   /** Whether it may start: its token has not become too old. */
   readonly mayStart: boolean;
-}
-
-/** What a call is to claim of one key. */
-interface Want {
-  readonly turn: Turn;
-  count: number;
-  readonly room: number;
-  /** The limit that its tokens were taken from; undefined: it needs none. */
-  readonly rate: BucketLimit | undefined;
 }
 
 /**
@@ -54,8 +36,7 @@ export class LimitedClaims {
   readonly #begin: (claimed: ClaimedDelivery, token: Token) => void;
   readonly #turns = new KeyTurns();
   readonly #list: DueKeyList;
-  /** Of keys that wait for their limits only. */
-  #nextTurnMs = Infinity;
+  readonly #wants: KeyWants;
 
   /**
    * @param load - how many deliveries of each key this process has claimed before.
@@ -69,8 +50,9 @@ export class LimitedClaims {
     this.#inbox = inbox;
     this.#begin = begin;
     this.tokens = new KeyTokens(inbox);
+    this.#wants = new KeyWants(this.#turns, this.tokens, inbox.now);
     this.#list = new DueKeyList(inbox, (key, atMs, nowMs) => {
-      this.#turns.due(key, atMs, nowMs);
+      this.#due(key, atMs, nowMs);
     });
     for (const [key, count] of load) this.#turns.at(key).runs = count;
   }
@@ -85,14 +67,14 @@ export class LimitedClaims {
 
   /** When a claim may find something; Infinity: not before a call of another method. */
   get nextMs(): number {
-    return Math.min(this.#nextTurnMs, this.#list.nextMs);
+    return Math.min(this.#wants.nextTurnMs, this.#list.nextMs);
   }
 
   /** A delivery of this key is due; undefined: of any. */
   due(key: string | undefined): void {
     const nowMs = this.#inbox.now();
     if (key === undefined) this.#list.want();
-    else this.#turns.due(key, nowMs, nowMs);
+    else this.#due(key, nowMs, nowMs);
   }
 
   /** Other limits apply from now on. */
@@ -100,6 +82,7 @@ export class LimitedClaims {
     const nowMs = this.#inbox.now();
     for (const turn of this.#turns.values()) {
       turn.askedAtMs = -Infinity;
+      this.tokens.ask(turn, nowMs);
       this.#turns.review(turn, nowMs);
     }
   }
@@ -149,7 +132,7 @@ export class LimitedClaims {
   async claim(room: ClaimRoom): Promise<boolean> {
     const isListed = this.#list.nextMs <= this.#inbox.now();
     if (isListed) await this.#list.readPage();
-    const wants = this.#wants(room);
+    const wants = this.#wants.next(room);
     if (wants.length === 0) return isListed && this.nextMs <= this.#inbox.now();
     try {
       await this.#takeTokens(wants);
@@ -169,48 +152,11 @@ export class LimitedClaims {
     return true;
   }
 
-  /** The keys whose turn it is, with the counts that they may have. */
-  #wants({ count, roomOf }: ClaimRoom): Want[] {
-    const nowMs = this.#inbox.now();
-    const wants: Want[] = [];
-    const passed: Turn[] = [];
-    let left = count;
-    while (left > 0 && wants.length < MAX_WANTS) {
-      const turn = this.#turns.take(nowMs);
-      if (turn === undefined) break;
-      if (this.#isForgotten(turn, nowMs)) continue;
-      this.tokens.ask(turn, nowMs);
-      if (turn.startMs > nowMs) {
-        this.#turns.review(turn, nowMs);
-        continue;
-      }
-      const { weight, rate, maxConcurrent } = turn.limit;
-      // Not many more than there are: others cannot have tokens that this process holds, if only for a moment.
-      const useful = Math.max(weight, turn.useful);
-      const room = Math.min(useful, roomOf(turn.key), maxConcurrent - turn.runs);
-      if (room <= 0) {
-        passed.push(turn);
-        continue;
-      }
-      if (turn.left === 0) turn.left = weight;
-      const most = Math.min(turn.left, room, left);
-      turn.isBusy = true;
-      turn.isOutdated = false;
-      wants.push({ turn, count: most, room, rate });
-      left -= most;
-    }
-    this.#nextTurnMs = this.#turns.nextMs;
-    // They wait for something else than their limits, and keep their turns.
-    for (const turn of passed) this.#turns.putBack(turn);
-    fill(wants, left);
-    return wants;
-  }
-
-  #isForgotten(turn: Turn, nowMs: number): boolean {
-    if (turn.dueMs < Infinity || turn.runs > 0 || turn.heldUntilMs > nowMs) return false;
-    this.#turns.forget(turn);
-    this.tokens.forget(turn.key);
-    return true;
+  /** Its priority must be known before its turn. */
+  #due(key: string, atMs: number, nowMs: number): void {
+    const turn = this.#turns.at(key);
+    this.tokens.ask(turn, nowMs);
+    this.#turns.due(key, atMs, nowMs);
   }
 
   /** Takes the tokens of all wants, and reduces their counts to those that there are. */
@@ -236,6 +182,15 @@ export class LimitedClaims {
   }
 
   async #claim(wants: readonly Want[]): Promise<void> {
+    const newest = wants.filter(({ turn, count }) => turn.takesNewest(count));
+    const earliest = newest.length === 0 ? wants : wants.filter((want) => !newest.includes(want));
+    const calls = [this.#claimSome(earliest, false), this.#claimSome(newest, true)];
+    // Each gives its tokens back, so a failed call must not end before the other one.
+    for (const call of await Promise.allSettled(calls)) if (call.status === 'rejected') throw call.reason;
+  }
+
+  async #claimSome(wants: readonly Want[], isNewestFirst: boolean): Promise<void> {
+    if (wants.length === 0) return;
     const { store, health, wall } = this.#inbox;
     const nowMs = wall.trustedMs();
     const isOrdered = this.#inbox.fixtures.isOrdered === true;
@@ -247,7 +202,7 @@ export class LimitedClaims {
           const maxHeld = maxConcurrent === Infinity || isOrdered ? undefined : maxConcurrent;
           return { key, count, isHeadOnly: false, maxHeld };
         }),
-        { leaseMs: LEASE_MS, nowMs },
+        { leaseMs: LEASE_MS, nowMs, isNewestFirst },
       );
       if (results.length !== wants.length) throw new Error('The store must return one result for each key.');
     } catch (error) {
@@ -255,18 +210,24 @@ export class LimitedClaims {
       throw error;
     }
     health.worked();
-    await Promise.all(wants.map((want, at) => this.#claimed(want, results[at] as KeyClaim)));
+    await Promise.all(wants.map((want, at) => this.#claimed(want, results[at] as KeyClaim, isNewestFirst)));
   }
 
-  async #claimed({ turn, count, rate }: Want, { claimed, nextDueMs }: KeyClaim): Promise<void> {
+  async #claimed(
+    { turn, count, rate }: Want,
+    { claimed, nextDueMs }: KeyClaim,
+    isNewestFirst: boolean,
+  ): Promise<void> {
     const { now, wall } = this.#inbox;
     const nowMs = now();
     const inMs = nextDueMs === undefined ? Infinity : nextDueMs - wall.trustedMs();
-    turn.useful = claimed.length < count ? claimed.length : Math.max(turn.useful, 2 * count);
-    turn.left = claimed.length < count ? 0 : Math.max(0, turn.left - count);
+    const isShort = claimed.length < count;
+    turn.noteFresh(count, claimed.length, isNewestFirst);
+    if (!isNewestFirst || !isShort) turn.useful = isShort ? claimed.length : Math.max(turn.useful, 2 * count);
+    turn.left = isShort ? 0 : Math.max(0, turn.left - count);
     turn.dueMs = turn.isOutdated ? nowMs : nowMs + Math.max(0, inMs);
     if (claimed.length > 0) turn.recheckMs = 0;
-    else if (inMs <= 0) {
+    else if (inMs <= 0 && !isNewestFirst) {
       turn.recheckMs = Math.min(MAX_RECHECK_MS, Math.max(FIRST_RECHECK_MS, 2 * turn.recheckMs));
       turn.dueMs = nowMs + turn.recheckMs;
     }
@@ -279,18 +240,5 @@ export class LimitedClaims {
     }
     for (const [at, one] of claimed.entries())
       this.#begin(one, { rate: at < startable ? rate : undefined, mayStart: at < startable });
-  }
-}
-
-/** Distributes the free workers that remain after all keys had their turn, in proportion to the weights. */
-function fill(wants: readonly Want[], left: number): void {
-  let open = wants.filter(({ count, room }) => count < room);
-  while (left > 0 && open.length > 0) {
-    for (const want of open) {
-      const more = Math.min(left, want.turn.limit.weight, want.room - want.count);
-      want.count += more;
-      left -= more;
-    }
-    open = open.filter(({ count, room }) => count < room);
   }
 }

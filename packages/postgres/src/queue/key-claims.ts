@@ -1,9 +1,9 @@
-import type { DueKeys, InboxStore, KeyClaim, KeyWant } from '@webhook-backpressure/inbox';
+import type { DueKeys, InboxStore, KeyClaim, KeyClaimOptions, KeyWant } from '@webhook-backpressure/inbox';
 import { decodeText, encodeText } from '../records/records.ts';
 import type { Presence } from '../server/presence.ts';
 import type { Server } from '../server/server.ts';
 import { KeyFloors } from './slow-scans.ts';
-import type { ClaimedRow, Lease, UnknownOutcomes } from './unknown-outcomes.ts';
+import type { ClaimedRow, UnknownOutcomes } from './unknown-outcomes.ts';
 
 interface WantedRow extends ClaimedRow {
   readonly want: number;
@@ -34,11 +34,12 @@ export class KeyClaims {
     this.#outcomes = outcomes;
   }
 
-  async claim(wants: readonly KeyWant[], lease: Lease): Promise<readonly KeyClaim[]> {
+  async claim(wants: readonly KeyWant[], lease: KeyClaimOptions): Promise<readonly KeyClaim[]> {
     if (wants.length === 0) return [];
     await this.#strandDead();
     const nowMs = this.#server.skew.toServer(lease.nowMs);
     const looks = wants.map(({ key }) => this.#floors.lookAt(key, nowMs));
+    const isNewest = lease.isNewestFirst === true && this.#floors.mayStartNewest(looks, nowMs);
     let startedMs = 0;
     const rows = await this.#outcomes.claiming(lease, () => {
       startedMs = performance.now();
@@ -54,9 +55,9 @@ export class KeyClaims {
         looks.map(({ floor }) => floor.seq),
       ];
       // Without a limit, calls need not wait for each other.
-      if (wants.every(({ maxHeld }) => maxHeld === undefined))
+      if (!isNewest && wants.every(({ maxHeld }) => maxHeld === undefined))
         return this.#server.rows<WantedRow | NextRow>('claim_keys_v1', values);
-      return this.#server.rows<WantedRow | NextRow>('claim_keys_v2', [
+      return this.#server.rows<WantedRow | NextRow>(isNewest ? 'claim_newest_v1' : 'claim_keys_v2', [
         ...values,
         wants.map(({ maxHeld }) => maxHeld ?? null),
       ]);
@@ -80,7 +81,7 @@ export class KeyClaims {
         last: last === undefined ? undefined : { dueMs: last.due_ms, seq: last.seq },
       };
     });
-    this.#floors.note(found, visited, nowMs, tookMs);
+    this.#floors.note(found, { visited, nowMs, tookMs, isNewest });
     const readable = new Set(await this.#outcomes.readable(claimed.flat(), lease));
     return found.map(({ key, isFull }, at) => {
       const deliveries = this.#outcomes.claimed((claimed[at] ?? []).filter((row) => readable.has(row)));

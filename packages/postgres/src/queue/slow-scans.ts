@@ -140,6 +140,16 @@ interface FoundInKey {
   readonly last: Place | undefined;
 }
 
+/** A claim of named keys. */
+interface KeyScan {
+  readonly visited: number;
+  /** The time of the server, as the caller knows it. */
+  readonly nowMs: number;
+  /** On a monotonic clock. */
+  readonly tookMs: number;
+  readonly isNewest: boolean;
+}
+
 interface SlowKey {
   readonly fullAgainMs: number;
   readonly floor: Place;
@@ -151,6 +161,14 @@ const FULL_LOOK: KeyLook = { isFull: true, floor: NO_FLOOR };
 /** Decides what claims of named keys look at, as {@link ScanPlan} does for claims of any: in each key for itself. */
 export class KeyFloors {
   readonly #slow = new Map<string, SlowKey>();
+  /** Until when new deliveries are not looked for from the latest on: such a look passes those claimed before. */
+  #newestAgainMs = -Infinity;
+
+  /** Whether a claim may take the latest deliveries first; otherwise it takes the earliest. */
+  mayStartNewest(looks: readonly KeyLook[], nowMs: number): boolean {
+    const isOver = nowMs >= this.#newestAgainMs || nowMs < this.#newestAgainMs - MAX_PAUSE_MS;
+    return isOver && looks.every(({ isFull }) => isFull);
+  }
 
   /** @param nowMs - the time of the server, as the caller knows it. It may jump. */
   lookAt(key: string, nowMs: number): KeyLook {
@@ -165,10 +183,13 @@ export class KeyFloors {
     return this.#slow.get(key)?.fullAgainMs;
   }
 
-  /** @param tookMs - on a monotonic clock. */
-  note(found: readonly FoundInKey[], visited: number, nowMs: number, tookMs: number): void {
+  note(found: readonly FoundInKey[], { visited, nowMs, tookMs, isNewest }: KeyScan): void {
     const claims = found.reduce((sum, one) => sum + one.claims, 0);
     const isSlow = visited > MANY + MANY_EACH * (found.length + claims);
+    if (isNewest) {
+      if (isSlow) this.#newestAgainMs = nowMs + pauseAfter(tookMs);
+      return;
+    }
     if (!isSlow && this.#slow.size === 0) return;
     for (const { key, isFull, last } of found) {
       const slow = this.#slow.get(key);

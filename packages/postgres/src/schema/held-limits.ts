@@ -8,6 +8,20 @@ const LOCK_OF_LIMITS = 'webhook-backpressure limits:';
 /** An owner that lives renews its claims, so that none has a lease that ended so long ago. */
 const LATE_MS = 60_000;
 
+/** Locks the keys of a call that have a limit, and counts in `counts` how many each want may claim. */
+export const limitCounts = (s: string): string => `FOR bucket IN
+    SELECT DISTINCT abs(hashtext(w.key) % ${String(LOCKS)}) FROM unnest(p_keys, p_max_held) AS w(key, max_held)
+    WHERE w.max_held IS NOT NULL ORDER BY 1
+  LOOP
+    PERFORM pg_advisory_xact_lock(hashtext('${LOCK_OF_LIMITS}${s}'), bucket);
+  END LOOP;
+  SELECT array_agg(CASE WHEN w.max_held IS NULL THEN w.count ELSE greatest(0, least(w.count, w.max_held - (
+      SELECT count(*) FROM ${s}.queue o WHERE o.state - 0 = 2 AND o.key = w.key
+        AND CASE WHEN w.is_full THEN o.owner = p_owner OR o.lease_ms > p_now_ms
+          ELSE o.lease_ms > p_now_ms - ${String(LATE_MS)} END))) END ORDER BY w.at)
+  INTO counts FROM unnest(p_keys, p_counts, p_are_full, p_max_held) WITH ORDINALITY
+    AS w(key, count, is_full, max_held, at);`;
+
 /** Claims of named keys of which only so many may be claimed, by all owners. */
 export const heldLimits = (s: string): string => `
 -- claim_keys_v1 with the most claims that each key may have after it, by all owners; null: any number. Calls for the same
@@ -26,18 +40,7 @@ DECLARE
   bucket integer;
   counts integer[];
 BEGIN
-  FOR bucket IN
-    SELECT DISTINCT abs(hashtext(w.key) % ${String(LOCKS)}) FROM unnest(p_keys, p_max_held) AS w(key, max_held)
-    WHERE w.max_held IS NOT NULL ORDER BY 1
-  LOOP
-    PERFORM pg_advisory_xact_lock(hashtext('${LOCK_OF_LIMITS}${s}'), bucket);
-  END LOOP;
-  SELECT array_agg(CASE WHEN w.max_held IS NULL THEN w.count ELSE greatest(0, least(w.count, w.max_held - (
-      SELECT count(*) FROM ${s}.queue o WHERE o.state - 0 = 2 AND o.key = w.key
-        AND CASE WHEN w.is_full THEN o.owner = p_owner OR o.lease_ms > p_now_ms
-          ELSE o.lease_ms > p_now_ms - ${String(LATE_MS)} END))) END ORDER BY w.at)
-  INTO counts FROM unnest(p_keys, p_counts, p_are_full, p_max_held) WITH ORDINALITY
-    AS w(key, count, is_full, max_held, at);
+  ${limitCounts(s)}
   RETURN QUERY SELECT * FROM ${s}.claim_keys_v1(
     p_owner, p_lease_ms, p_now_ms, p_keys, counts, p_are_heads, p_are_full, p_floor_due, p_floor_seqs);
 END $$;

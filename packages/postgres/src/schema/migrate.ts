@@ -6,6 +6,7 @@ import { finished } from './finished.ts';
 import { fleet } from './fleet.ts';
 import { heldLimits } from './held-limits.ts';
 import { keyClaims, keyIndexes } from './key-claims.ts';
+import { newestClaims } from './newest-claims.ts';
 import { put } from './put.ts';
 import { settlements } from './settlements.ts';
 import { tables } from './tables.ts';
@@ -18,13 +19,15 @@ const FIRST: readonly Migration[] = [tables, put, claims, settlements, finished,
 const SECOND: readonly Migration[] = [keyIndexes, keyClaims];
 /** For workers with limits of keys. */
 const THIRD: readonly Migration[] = [heldLimits];
+/** For workers that start new deliveries before a backlog. */
+const FOURTH: readonly Migration[] = [newestClaims];
 
 /**
  * Step n migrates version n to version n + 1. A published step never changes. It only adds, so that receivers of the
  * release before continue to work while it runs and afterwards, also those that start then. A step that takes something away sets
  * `meta.min_version`, at the earliest a release after the last one that used it.
  */
-export const MIGRATIONS: readonly Migration[] = [FIRST, SECOND, THIRD].map(
+export const MIGRATIONS: readonly Migration[] = [FIRST, SECOND, THIRD, FOURTH].map(
   (parts) => (s) => parts.map((part) => part(s)).join(''),
 );
 

@@ -1,4 +1,11 @@
-import type { ClaimedDelivery, DueKey, DueKeys, KeyClaim, KeyWant } from '@webhook-backpressure/inbox';
+import type {
+  ClaimedDelivery,
+  DueKey,
+  DueKeys,
+  KeyClaim,
+  KeyClaimOptions,
+  KeyWant,
+} from '@webhook-backpressure/inbox';
 import type { Connection } from '../connection/connection.ts';
 import type { Value } from '../connection/drivers.ts';
 import { decodeText, encodeText } from '../tables/contents.ts';
@@ -6,11 +13,6 @@ import { isOrdered } from '../tables/order.ts';
 import { counted, readPaused, type Totals } from '../tables/totals.ts';
 import type { Owners } from './owners.ts';
 import { MAX_UNREADABLE, type RowClaims } from './row-claims.ts';
-
-interface Lease {
-  readonly leaseMs: number;
-  readonly nowMs: number;
-}
 
 type CandidateRow = readonly [seq: number, dueMs: number];
 type KeyRow = readonly [key: string, readyMs: number, waitingMs: number, suspectMs: number, leaseMs: number];
@@ -36,6 +38,8 @@ const DUE = `SELECT seq, due_ms FROM queue INDEXED BY queue_ready WHERE key = ?1
   UNION ALL SELECT seq, due_ms FROM queue INDEXED BY queue_waiting WHERE key = ?1 AND state = 1 AND due_ms <= ?2
   UNION ALL SELECT seq, due_ms FROM queue INDEXED BY queue_suspect WHERE key = ?1 AND state = 3
   ORDER BY due_ms, seq LIMIT ?3`;
+const NEWEST = `SELECT seq, due_ms FROM queue INDEXED BY queue_ready WHERE key = ?1 AND state = 0 AND attempts = 0
+  ORDER BY due_ms DESC, seq DESC LIMIT ?2`;
 const EARLIEST_WAITING = 'SELECT min(due_ms) FROM queue INDEXED BY queue_waiting WHERE state = 1 AND key = ?';
 const EARLIEST_LEASE =
   'SELECT min(lease_ms) FROM queue INDEXED BY queue_claimed WHERE state = 2 AND key = ? AND owner <> ?';
@@ -55,7 +59,7 @@ export class KeyClaims {
     this.#rows = rows;
   }
 
-  claim(self: number, wants: readonly KeyWant[], lease: Lease): readonly KeyClaim[] {
+  claim(self: number, wants: readonly KeyWant[], lease: KeyClaimOptions): readonly KeyClaim[] {
     const { nowMs } = lease;
     return this.#rows.withoutDamaged(nowMs, () =>
       counted(this.#connection, (changes) => {
@@ -84,23 +88,34 @@ export class KeyClaims {
     );
   }
 
-  #claimDue(self: number, { key, count }: StoredWant, lease: Lease, changes: Totals): Claimed {
+  #claimDue(self: number, { key, count }: StoredWant, lease: KeyClaimOptions, changes: Totals): Claimed {
     const claimed: ClaimedDelivery[] = [];
     for (let unreadable = 0; unreadable < MAX_UNREADABLE;) {
       const left = count - claimed.length;
+      const isNewest = lease.isNewestFirst === true;
       // One more than is claimed, to know when it is due.
-      const rows = this.#connection.all(DUE, [key, lease.nowMs, left + 1]) as CandidateRow[];
+      const rows = (
+        isNewest
+          ? this.#connection.all(NEWEST, [key, left])
+          : this.#connection.all(DUE, [key, lease.nowMs, left + 1])
+      ) as CandidateRow[];
       const next = rows.slice(0, left);
       const taken = next.map(([seq]) => this.#rows.take([seq, key], self, lease, changes));
       claimed.push(...taken.filter((one) => one !== undefined));
       const lost = taken.filter((one) => one === undefined).length;
-      if (lost === 0) return { claimed, dueMs: rows[left]?.[1] ?? this.#earliest(EARLIEST_WAITING, [key]) };
+      if (lost === 0) {
+        const first = isNewest ? this.#connection.get(DUE, [key, lease.nowMs, 1]) : rows[left];
+        return {
+          claimed,
+          dueMs: (first as CandidateRow | undefined)?.[1] ?? this.#earliest(EARLIEST_WAITING, [key]),
+        };
+      }
       unreadable += lost;
     }
     return { claimed, dueMs: lease.nowMs };
   }
 
-  #claimHead(self: number, { key }: StoredWant, lease: Lease, changes: Totals): Claimed {
+  #claimHead(self: number, { key }: StoredWant, lease: KeyClaimOptions, changes: Totals): Claimed {
     const anyClaimed = this.#connection.get(
       'SELECT 1 FROM queue INDEXED BY queue_claimed WHERE state = 2 AND key = ? LIMIT 1',
       [key],

@@ -7,6 +7,7 @@ import { headClaims } from './cases/head-claims.ts';
 import { heldLimits } from './cases/held-limits.ts';
 import { keyClaims } from './cases/key-claims.ts';
 import { model } from './cases/model.ts';
+import { newestClaims } from './cases/newest-claims.ts';
 import { order } from './cases/order.ts';
 import { passing } from './cases/pauses.ts';
 import { puts } from './cases/puts.ts';
@@ -34,6 +35,7 @@ export function storeSuite(name: string, makeBed: () => StoreBed | Promise<Store
     keyClaims(current);
     headClaims(current);
     heldLimits(current);
+    newestClaims(current);
     dueKeys(current);
     passing(current);
     order(current);

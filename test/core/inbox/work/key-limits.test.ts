@@ -152,6 +152,8 @@ describe('limits', () => {
     ['returns an invalid rate', () => ({ perSecond: -1 }), 'perSecond'],
     ['returns an invalid concurrency', () => ({ maxConcurrent: 1.5 }), 'maxConcurrent'],
     ['returns a burst without a rate', () => ({ burst: 5 }), '{ perSecond } or { perMinute }'],
+    ['returns an unknown priority', () => ({ priority: 'high' }), 'limits(key).priority'],
+    ['returns an invalid share', () => ({ freshShare: 1 }), 'limits(key).freshShare'],
   ])(
     'starts one delivery of a key at a time and one per second, and warns once, when it %s',
     async (_, limits, part) => {

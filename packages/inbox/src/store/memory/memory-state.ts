@@ -1,5 +1,4 @@
 import { type Heaped, MinHeap } from '@webhook-backpressure/base';
-import type { StoredDelivery } from '../../delivery/stored-delivery.ts';
 import type {
   ClaimedDelivery,
   ClaimOptions,
@@ -7,70 +6,13 @@ import type {
   DueKeys,
   InboxStore,
   KeyClaim,
+  KeyClaimOptions,
   KeyWant,
   StoreStats,
 } from '../inbox-store.ts';
+import { type Entry, isDueBefore, type Owner, Pile, type Slot } from './entry.ts';
 
 type Lease = Pick<ClaimOptions, 'leaseMs' | 'nowMs'>;
-
-/** Who claims deliveries: a store object. */
-export interface Owner {
-  readonly claims: Set<Entry>;
-}
-
-/** The position of a delivery in a heap; it is in several. */
-class Slot implements Heaped {
-  heapIndex = 0;
-  readonly entry: Entry;
-
-  constructor(entry: Entry) {
-    this.entry = entry;
-  }
-}
-
-/** A delivery: unfinished, a dead letter, or completed and kept. */
-export class Entry implements Heaped {
-  /** Its position among the waiting deliveries of its key. */
-  heapIndex = 0;
-  readonly byAge: Slot = new Slot(this);
-  readonly byOrder: Slot = new Slot(this);
-  readonly delivery: StoredDelivery;
-  readonly bytes: number;
-  /** Position in the order of first storing. */
-  readonly order: number;
-  attempts = 0;
-  strandings = 0;
-  dueMs = 0;
-  owner: Owner | undefined;
-  leaseEndsMs = 0;
-  /** When it became a dead letter or was completed, and its position in that order. */
-  endedMs = 0;
-  end = 0;
-  reason: 'dead' | 'overflow' = 'dead';
-  error = '';
-
-  constructor(delivery: StoredDelivery, bytes: number, order: number) {
-    this.delivery = delivery;
-    this.bytes = bytes;
-    this.order = order;
-  }
-}
-
-/** Deliveries in the order in which they were added. */
-export class Pile extends Set<Entry> {
-  bytes = 0;
-
-  override add(entry: Entry): this {
-    this.bytes += entry.bytes;
-    return super.add(entry);
-  }
-
-  override delete(entry: Entry): boolean {
-    const isFound = super.delete(entry);
-    if (isFound) this.bytes -= entry.bytes;
-    return isFound;
-  }
-}
 
 /** The unfinished deliveries of one key. */
 class Line implements Heaped {
@@ -91,6 +33,8 @@ class Line implements Heaped {
   readonly all = new Set<Entry>();
   /** {@link all} by their order, from the first call of {@link oldest} on: most stores never ask, and a heap is slower. */
   #byOrder: MinHeap<Slot> | undefined;
+  /** Fresh waiting deliveries, from the first call of {@link newest} on. */
+  #byNewest: MinHeap<Slot> | undefined;
 
   constructor(key: string, number: number) {
     this.key = key;
@@ -104,6 +48,31 @@ class Line implements Heaped {
       for (const { byOrder } of this.all) this.#byOrder.push(byOrder);
     }
     return this.#byOrder.top?.entry;
+  }
+
+  /** The fresh waiting delivery that is due last. */
+  newest(): Entry | undefined {
+    if (this.#byNewest === undefined) {
+      this.#byNewest = new MinHeap<Slot>((a, b) => isDueBefore(b.entry, a.entry));
+      for (const entry of this.waiting.items) if (entry.isFresh) this.#byNewest.push(entry.byNewest);
+    }
+    return this.#byNewest.top?.entry;
+  }
+
+  wait(entry: Entry, nowMs: number): void {
+    this.waiting.push(entry);
+    entry.isFresh = entry.attempts === 0 && entry.dueMs <= nowMs;
+    if (entry.isFresh) this.#byNewest?.push(entry.byNewest);
+  }
+
+  unwait(entry: Entry): void {
+    this.waiting.remove(entry);
+    if (entry.isFresh) this.#byNewest?.remove(entry.byNewest);
+  }
+
+  clearWaiting(): void {
+    this.waiting.clear();
+    this.#byNewest?.clear();
   }
 
   add(entry: Entry): void {
@@ -188,7 +157,7 @@ export class MemoryState {
         const first = entries.find(({ owner }) => owner !== undefined) ?? entries[0];
         line.head = isOrdered ? first : undefined;
       }
-      line.waiting.clear();
+      line.clearWaiting();
       for (const entry of entries) {
         this.#stranded.delete(entry);
         if (entry.owner === undefined) this.#waitAgain(line, entry, nowMs);
@@ -240,7 +209,7 @@ export class MemoryState {
     return claimed;
   }
 
-  claimKeys(owner: Owner, wants: readonly KeyWant[], options: Lease): KeyClaim[] {
+  claimKeys(owner: Owner, wants: readonly KeyWant[], options: KeyClaimOptions): KeyClaim[] {
     if (!this.#isPaused) this.#strandExpired(owner, options.nowMs);
     const leases = this.#leasesOfOthers(owner);
     return wants.map(({ key, count, isHeadOnly, maxHeld = Infinity }) => {
@@ -248,7 +217,7 @@ export class MemoryState {
       const claimed: ClaimedDelivery[] = [];
       if (line === undefined || this.#isStopped(key)) return { key, claimed, nextDueMs: undefined };
       while (claimed.length < count && line.claimed < maxHeld) {
-        const next = this.#nextOf(line, isHeadOnly);
+        const next = options.isNewestFirst === true ? line.newest() : this.#nextOf(line, isHeadOnly);
         if (next === undefined || next.dueMs > options.nowMs) break;
         claimed.push(this.#begin(line, next, owner, options));
       }
@@ -371,12 +340,12 @@ export class MemoryState {
     if (this.#isOrdered && line.head !== entry) return;
     this.#latestMs = Math.max(this.#latestMs, entry.dueMs);
     if (entry.strandings > 0) this.#stranded.add(entry);
-    else line.waiting.push(entry);
+    else line.wait(entry, nowMs);
     this.#place(line, nowMs);
   }
 
   #unwait(line: Line, entry: Entry): void {
-    if (!this.#stranded.delete(entry)) line.waiting.remove(entry);
+    if (!this.#stranded.delete(entry)) line.unwait(entry);
   }
 
   /** Restores the place of a key among the others, after each change of the waiting ones. */
@@ -480,8 +449,4 @@ export class MemoryState {
   #lineOf({ delivery }: Entry): Line {
     return this.#lines.get(delivery.key) as Line;
   }
-}
-
-function isDueBefore(a: Entry, b: Entry): boolean {
-  return a.dueMs < b.dueMs || (a.dueMs === b.dueMs && a.order < b.order);
 }

@@ -15,7 +15,8 @@ import type {
   StoredPending,
   WithoutBody,
 } from '../store-admin.ts';
-import { Entry, MemoryState, type Owner, type Pile } from './memory-state.ts';
+import { Entry, type Owner, type Pile } from './entry.ts';
+import { MemoryState } from './memory-state.ts';
 
 /**
  * Keeps deliveries in memory and loses them when the process ends. For tests, and for inboxes whose deliveries may be

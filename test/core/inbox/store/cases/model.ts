@@ -20,6 +20,7 @@ interface Step {
     | 'overflow'
     | 'claim'
     | 'claimKeys'
+    | 'claimNewest'
     | 'settle'
     | 'renew'
     | 'redrive'
@@ -46,6 +47,7 @@ const steps = fc.array(
       'claim',
       'claimKeys',
       'claimKeys',
+      'claimNewest',
       'settle',
       'settle',
       'renew',
@@ -136,6 +138,14 @@ async function run(stores: readonly InboxStore[], list: readonly Step[], isOrder
         const options = { leaseMs: LEASE, nowMs };
         const got = await store.claimKeys(wantsOf(number), options);
         claimed.push(...naiveKeys.claim(owner, wantsOf(number), options, got));
+        break;
+      }
+      case 'claimNewest': {
+        if (isOrdered) break;
+        const options = { leaseMs: LEASE, nowMs, isNewestFirst: true };
+        const wants = wantsOf(number).map((one) => ({ ...one, isHeadOnly: false }));
+        const got = await store.claimKeys(wants, options);
+        claimed.push(...naiveKeys.claim(owner, wants, options, got));
         break;
       }
       case 'settle': {

@@ -1,4 +1,10 @@
-import type { ClaimedDelivery, DueKey, KeyClaim, KeyWant } from '@webhook-backpressure/inbox';
+import type {
+  ClaimedDelivery,
+  DueKey,
+  KeyClaim,
+  KeyClaimOptions,
+  KeyWant,
+} from '@webhook-backpressure/inbox';
 import { expect } from 'vitest';
 import type { Row } from './naive-row.ts';
 import type { NaiveStore } from './naive-store.ts';
@@ -17,7 +23,7 @@ export class NaiveKeys {
   claim(
     owner: number,
     wants: readonly KeyWant[],
-    { leaseMs, nowMs }: { readonly leaseMs: number; readonly nowMs: number },
+    { leaseMs, nowMs, isNewestFirst = false }: KeyClaimOptions,
     got: readonly KeyClaim[],
   ): ClaimedDelivery[] {
     if (!this.#store.isPaused) this.#store.strandExpired(owner, nowMs);
@@ -28,8 +34,9 @@ export class NaiveKeys {
       const next = this.#claimable(rows, isHeadOnly);
       const due = next.filter(({ atMs }) => atMs <= nowMs);
       due.sort((a, b) => a.atMs - b.atMs || a.order - b.order);
-      const expected = due.slice(0, Math.max(0, Math.min(count, maxHeld - held)));
+      const most = Math.max(0, Math.min(count, maxHeld - held));
       const { claimed, nextDueMs } = got[at] as KeyClaim;
+      const expected = isNewestFirst ? newestOf(due, claimed, most) : due.slice(0, most);
       expect(claimed.map(({ id, attempt, strandings }) => ({ id, attempt, strandings }))).toEqual(
         expected.map(({ id, attempts, strandings }) => ({ id, attempt: attempts + 1, strandings })),
       );
@@ -81,4 +88,16 @@ export class NaiveKeys {
     ];
     return times.length === 0 ? undefined : Math.min(...times);
   }
+}
+
+/** The claimed rows, checked. A store may leave out deliveries that were delayed. */
+function newestOf(due: readonly Row[], claimed: readonly ClaimedDelivery[], most: number): readonly Row[] {
+  const ids = new Set(claimed.map(({ id }) => id));
+  const untried = due.filter(({ attempts, strandings }) => attempts === 0 && strandings === 0).reverse();
+  const taken = untried.filter(({ id }) => ids.has(id));
+  const lastAt = taken.length < most ? untried.length : untried.indexOf(taken.at(-1) as Row);
+  const passed = untried.slice(0, Math.max(0, lastAt)).filter(({ id, isRetry }) => !ids.has(id) && !isRetry);
+  expect(passed).toEqual([]);
+  expect(taken.length).toBeLessThanOrEqual(most);
+  return taken;
 }

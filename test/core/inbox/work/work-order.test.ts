@@ -1,0 +1,138 @@
+import type { KeyLimits, KeyPriority } from '@webhook-backpressure/inbox';
+import { describe, expect, it } from 'vitest';
+import { limiting, sendAll, startedOf } from './limited-bench.ts';
+import { onTime, type Outcome, quantile, run } from './work-order-simulation.ts';
+
+/** Ten workers with handlers of 100 ms: 100 starts per second. */
+const TEN = { concurrency: 10, handlerMs: 100, forMs: 20_000 };
+/** `CATCH_UP=1000000` runs the figure of docs/inbox.md: 3 GB of memory, some minutes. */
+const BACKLOG = Number(process.env['CATCH_UP'] ?? 5000);
+
+function keysOf(priority: KeyPriority, count: number): string[] {
+  return Array.from({ length: count }, (_, at) => `${priority} ${String(at)}`);
+}
+
+const byName = (key: string): KeyLimits => ({ priority: key.split(' ')[0] as KeyPriority });
+
+function outcomeOf(outcomes: ReadonlyMap<string, Outcome>, flow: string): Outcome {
+  return outcomes.get(flow) ?? { arrived: 0, started: 0, waitsMs: [] };
+}
+
+function partOf(outcomes: ReadonlyMap<string, Outcome>, flow: string): number {
+  let all = 0;
+  for (const { started } of outcomes.values()) all += started;
+  return outcomeOf(outcomes, flow).started / all;
+}
+
+describe('priorities of keys', () => {
+  const flows = {
+    critical: { perSecond: 50, keys: keysOf('critical', 20) },
+    normal: { perSecond: 100, keys: keysOf('normal', 20) },
+    bulk: { perSecond: 350, keys: keysOf('bulk', 20) },
+  };
+
+  it('start critical deliveries within a second at five times the load, and bulk all the time', async () => {
+    const without = await run({ ...TEN, flows });
+    const outcomes = await run({ ...TEN, flows, limits: byName });
+    const critical = outcomeOf(outcomes, 'critical');
+    expect(critical.arrived).toBeGreaterThan(900);
+    expect(onTime(critical, 1000)).toBeGreaterThanOrEqual(0.999);
+    expect(onTime(outcomeOf(without, 'critical'), 1000)).toBeLessThan(0.2);
+    expect(partOf(outcomes, 'bulk')).toBeGreaterThan(0.008);
+    // No worker is idle.
+    expect(outcomes.get('critical')?.started).toBeGreaterThan(900);
+    const started = [...outcomes.values()].reduce((sum, one) => sum + one.started, 0);
+    expect(started).toBeGreaterThan(1900);
+  });
+
+  it('leave a tenth to normal keys and a hundredth to bulk keys, whatever critical keys have', async () => {
+    for (const concurrency of [1, 10, 40]) {
+      const outcomes = await run({
+        ...TEN,
+        concurrency,
+        handlerMs: 10 * concurrency,
+        limits: byName,
+        flows: {
+          critical: { perSecond: 200, keys: keysOf('critical', 3) },
+          normal: { perSecond: 100, keys: keysOf('normal', 300) },
+          bulk: { perSecond: 100, keys: keysOf('bulk', 50) },
+        },
+      });
+      expect(partOf(outcomes, 'normal')).toBeGreaterThan(0.09);
+      expect(partOf(outcomes, 'normal')).toBeLessThan(0.13);
+      expect(partOf(outcomes, 'bulk')).toBeGreaterThan(0.008);
+      expect(partOf(outcomes, 'bulk')).toBeLessThan(0.02);
+    }
+  });
+
+  it('give all workers to keys that can start, whatever the others wait for', async () => {
+    const bench = limiting({
+      a: { priority: 'critical', maxConcurrent: 1 },
+      b: { priority: 'normal', perMinute: 1 },
+      c: { priority: 'bulk' },
+    });
+    for (const key of ['a', 'b', 'c']) await sendAll(bench, key, 40);
+    expect(['a', 'b', 'c'].map((key) => startedOf(bench, key))).toEqual([1, 1, 18]);
+    for (let at = 0; at < 20; at += 1) await bench.calls[at]?.finish();
+    expect(startedOf(bench, 'a')).toBe(2);
+    expect(startedOf(bench, 'c')).toBe(18 + 18 + 1);
+  });
+
+  it('change with an update while a backlog waits', async () => {
+    const bench = limiting({ a: { priority: 'bulk' }, b: { priority: 'normal' } }, { concurrency: 1 });
+    await sendAll(bench, 'b', 30);
+    await sendAll(bench, 'a', 30);
+    bench.inbox.update({ limits: (key) => ({ priority: key === 'a' ? 'critical' : 'normal' }) });
+    for (let at = 0; at < 8; at += 1) await bench.calls[at]?.finish();
+    expect(startedOf(bench, 'a')).toBe(8);
+  });
+});
+
+describe('freshShare', () => {
+  const fresh = { perSecond: 50, keys: ['a'] };
+  const twenty = { ...TEN, concurrency: 20, backlog: { count: BACKLOG, key: 'a' } };
+  const forMs = Math.max(20_000, BACKLOG * 5);
+
+  it(`starts new deliveries soon while a backlog of ${String(BACKLOG)} is processed`, async () => {
+    const outcomes = await run({ ...twenty, forMs, flows: { fresh }, limits: () => ({ freshShare: 0.3 }) });
+    const { started } = outcomeOf(outcomes, 'backlog');
+    console.log(
+      `A backlog of ${String(BACKLOG)}: ${String(started)} started in ${String(forMs / 1000)} s; p99 of ${String(outcomeOf(outcomes, 'fresh').arrived)} fresh ones ${String(quantile(outcomeOf(outcomes, 'fresh'), 0.99))} ms`,
+    );
+    expect(quantile(outcomeOf(outcomes, 'fresh'), 0.99)).toBeLessThan(5000);
+    expect(partOf(outcomes, 'backlog')).toBeGreaterThan(0.65);
+  }, 1_800_000);
+
+  it('lets them wait behind the backlog without it', async () => {
+    const backlog = { count: 5000, key: 'a' };
+    const outcomes = await run({ ...twenty, backlog, forMs: 20_000, flows: { fresh } });
+    expect(outcomeOf(outcomes, 'fresh').started).toBe(0);
+  });
+
+  it('processes the backlog with the whole rate when nothing is new', async () => {
+    const backlog = { count: 5000, key: 'a' };
+    const flows = { fresh: { perSecond: 0.1, keys: ['a'] } };
+    const outcomes = await run({
+      ...twenty,
+      backlog,
+      forMs: 20_000,
+      flows,
+      limits: () => ({ freshShare: 0.9 }),
+    });
+    expect(outcomeOf(outcomes, 'backlog').started).toBeGreaterThan(3950);
+  });
+
+  it('completes retries too, when nothing new is due', async () => {
+    const bench = limiting(
+      { a: { freshShare: 0.5, maxConcurrent: 2 } },
+      {
+        process: ({ id }, { attempt }) => {
+          if (attempt === 1 && id === 'a3') throw new Error('it failed');
+        },
+      },
+    );
+    await sendAll(bench, 'a', 10);
+    for (let at = 0; at < 10; at += 1) await bench.advance(10_000);
+    expect(bench.inbox.snapshot()).toMatchObject({ depth: 0, totals: { completed: 10, started: 11 } });
+  });
+});
