@@ -16,3 +16,14 @@ it('keeps the limits of each key, and holds a key whose handler throws RetryAfte
     'large went on in the meantime: true',
   ]);
 }, 30_000);
+
+it('starts critical keys first, and new deliveries before a backlog', async () => {
+  const { stdout } = await promisify(execFile)(process.execPath, ['examples/patterns/priorities.js'], {
+    cwd: root,
+  });
+  expect(stdout.trim().split('\n')).toEqual([
+    'the invoice started among the first four: true',
+    'the last profile started among the first twenty: true',
+    'every delivery started once: true',
+  ]);
+}, 30_000);

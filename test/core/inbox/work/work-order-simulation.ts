@@ -20,6 +20,8 @@ export interface Load {
   readonly limits?: ((key: string) => KeyLimits | undefined) | undefined;
   readonly options?: Partial<InboxOptions> | undefined;
   readonly seed?: number | undefined;
+  /** By how much time advances. */
+  readonly stepMs?: number | undefined;
 }
 
 /** What became of the deliveries of one flow. */
@@ -34,7 +36,7 @@ const turn = (): Promise<void> => new Promise((resolve) => setImmediate(resolve)
 
 /** Runs a real inbox on the manual clock. */
 export async function run(load: Load): Promise<Map<string, Outcome>> {
-  const { flows, backlog, concurrency, handlerMs, forMs, limits, options, seed = 1 } = load;
+  const { flows, backlog, concurrency, handlerMs, forMs, limits, options, seed = 1, stepMs = 5 } = load;
   const random = stream(seed, 'flows');
   const waiting = new Map<string, { readonly flow: string; readonly atMs: number }>();
   const waits = new Map<string, number[]>([...Object.keys(flows), 'backlog'].map((name) => [name, []]));
@@ -80,7 +82,6 @@ export async function run(load: Load): Promise<Map<string, Outcome>> {
   }
   const startMs = bench.clock.now();
   const next = new Map(Object.entries(flows).map(([name, { perSecond }]) => [name, gap(perSecond)]));
-  const stepMs = 5;
   while (bench.clock.now() < startMs + forMs) {
     bench.clock.advance(stepMs);
     for (const [name, { perSecond, keys }] of Object.entries(flows)) {

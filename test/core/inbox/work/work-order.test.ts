@@ -92,9 +92,16 @@ describe('freshShare', () => {
   const fresh = { perSecond: 50, keys: ['a'] };
   const twenty = { ...TEN, concurrency: 20, backlog: { count: BACKLOG, key: 'a' } };
   const forMs = Math.max(20_000, BACKLOG * 5);
+  const stepMs = BACKLOG > 5000 ? 50 : 5;
 
   it(`starts new deliveries soon while a backlog of ${String(BACKLOG)} is processed`, async () => {
-    const outcomes = await run({ ...twenty, forMs, flows: { fresh }, limits: () => ({ freshShare: 0.3 }) });
+    const outcomes = await run({
+      ...twenty,
+      forMs,
+      stepMs,
+      flows: { fresh },
+      limits: () => ({ freshShare: 0.3 }),
+    });
     const { started } = outcomeOf(outcomes, 'backlog');
     console.log(
       `A backlog of ${String(BACKLOG)}: ${String(started)} started in ${String(forMs / 1000)} s; p99 of ${String(outcomeOf(outcomes, 'fresh').arrived)} fresh ones ${String(quantile(outcomeOf(outcomes, 'fresh'), 0.99))} ms`,
