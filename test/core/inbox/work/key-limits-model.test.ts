@@ -51,7 +51,12 @@ async function run(seed: number, isOrdered: boolean): Promise<{ starts: number; 
     ordered: isOrdered,
     capacity: 10_000,
     keyGenerator: ({ headers }) => headers['x-key'],
-    limits: (key) => (key === 'free' ? undefined : { ...of(key).limits, weight: 1 + (key.length % 3) }),
+    limits: (key) => ({
+      ...of(key).limits,
+      weight: 1 + (key.length % 3),
+      priority: (['critical', 'normal', 'bulk'] as const)[Number(key.at(-1)) % 3],
+      freshShare: isOrdered ? 0 : (Number(key.at(-1)) % 4) * 0.3,
+    }),
     retry: { attempts: 50, firstDelayMs: 300, maxDelayMs: 300 },
     process: ({ key }) =>
       new Promise<void>((resolve, reject) => {
