@@ -22,7 +22,9 @@ function answer(status: 429 | 503, reason: string, detail: string): Answer {
     status === 429
       ? [`${PROBLEM}#quota-exceeded`, 'Quota Exceeded']
       : [`${PROBLEM}#temporary-reduced-capacity`, 'Temporary Reduced Capacity'];
-  return { status, body: JSON.stringify({ type, title, status, detail, reason, retryAfterSeconds: 5 }) };
+  const violated = status === 429 ? { 'violated-policies': ['queue'] } : {};
+  const problem = { type, title, status, detail, ...violated, reason, retryAfterSeconds: 5 };
+  return { status, body: JSON.stringify(problem) };
 }
 
 /** Expects this exact refusal from any framework. */

@@ -16,7 +16,7 @@ export interface Recognition {
 const MAX_HEADERS = 128;
 /** The part of a value that patterns see, so that a slow pattern cannot be fed megabytes. */
 const MAX_CHARACTERS = 1024;
-const STANDARD_ID = 'webhook-id';
+const STANDARD_IDS = ['webhook-id', 'idempotency-key'];
 
 interface Candidate {
   readonly profile: SenderProfile;
@@ -100,7 +100,12 @@ export function isHandshake({ handshake, match }: SenderProfile, headers: Reques
 /** The delivery id: from the profile's header, otherwise from `webhook-id`, otherwise undefined. Never empty. */
 export function idOf(profile: SenderProfile | undefined, headers: RequestHeaders): string | undefined {
   const own = profile?.id === undefined ? undefined : filled(headers[profile.id]);
-  return own ?? filled(headers[STANDARD_ID]);
+  if (own !== undefined) return own;
+  for (const name of STANDARD_IDS) {
+    const id = filled(headers[name]);
+    if (id !== undefined) return id;
+  }
+  return undefined;
 }
 
 function matches(value: string, expected: NonNullable<HeaderMatch['value']>): boolean {

@@ -217,9 +217,17 @@ describe('the rate-limit headers', () => {
     expect(filled(3, { standardHeaders: false, legacyHeaders: false }).fields()).toBeUndefined();
   });
 
-  it('of draft 8 tell the places below the high-water mark', () => {
-    const fields = filled(3, { standardHeaders: 'draft-8' }).fields();
-    expect(fields).toEqual({ 'RateLimit-Policy': '"queue";q=8', RateLimit: '"queue";r=5;t=0' });
+  it('of drafts 8 and 11 state the places below the high-water mark', () => {
+    for (const standardHeaders of ['draft-8', 'draft-11'] as const) {
+      const fields = filled(3, { standardHeaders }).fields();
+      expect(fields).toEqual({ 'RateLimit-Policy': '"queue";q=8', RateLimit: '"queue";r=5;t=0' });
+    }
+  });
+
+  it('say that nothing is left when a delivery is refused while places are free', () => {
+    const closed = filled(3, { shed: { a: true }, standardHeaders: 'draft-11' });
+    const refusal = turnedAway(closed.intake.admit({ key: 'a' }));
+    expect(closed.fields(refusal)).toMatchObject({ RateLimit: expect.stringContaining(';r=0;') as string });
   });
 
   it('of a refusal tell that nothing is left until its Retry-After', () => {

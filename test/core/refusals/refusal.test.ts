@@ -61,6 +61,7 @@ describe('the answer to a refused delivery', () => {
           : 'https://iana.org/assignments/http-problem-types#temporary-reduced-capacity',
       title: status === 429 ? 'Quota Exceeded' : 'Temporary Reduced Capacity',
       status,
+      ...(status === 429 && { 'violated-policies': ['queue'] }),
       detail: expect.stringMatching(/^[A-Z].+\.$/) as string,
       reason,
       retryAfterSeconds,
@@ -68,6 +69,18 @@ describe('the answer to a refused delivery', () => {
     // ASCII only, so that the length is known without encoding the body.
     expect(body).toMatch(/^[\x20-\x7e]+$/);
     expect(JSON.stringify([headers, body])).not.toMatch(/secret|burst|others/);
+  });
+
+  it('names the switched-off source by another problem type than a full queue', () => {
+    const { intake } = createBench({ shed: { a: true } });
+    const problemOf = (statusCode: 429 | 503): unknown =>
+      JSON.parse(turnedAway(intake.admit({ key: 'a', statusCode })).body);
+    expect(problemOf(429)).toMatchObject({
+      type: 'https://iana.org/assignments/http-problem-types#abnormal-usage-detected',
+      title: 'Abnormal Usage Detected',
+      reason: 'shed',
+    });
+    expect(problemOf(503)).toMatchObject({ title: 'Temporary Reduced Capacity', reason: 'shed' });
   });
 
   it.each(reasons)('has the status set by the delivery or the options: %s', async (reason) => {

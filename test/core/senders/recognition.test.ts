@@ -141,6 +141,8 @@ describe('a repeated header', () => {
     expect(find({ 'x-a': ['v2', 'v1'] })).toBeUndefined();
     expect(find({ 'x-a': [] })).toBeUndefined();
     expect(idOf(undefined, { 'webhook-id': ['a', 'b'] })).toBe('a');
+    expect(idOf(undefined, { 'webhook-id': '', 'idempotency-key': 'c' })).toBe('c');
+    expect(idOf(undefined, { 'webhook-id': 'a', 'idempotency-key': 'c' })).toBe('a');
   });
 });
 

@@ -48,13 +48,26 @@ const PROBLEMS = {
   ],
 } as const;
 
+/** Not what the sender sent is too much, but that it sends: an operator has switched it off. */
+const SHED = [
+  'https://iana.org/assignments/http-problem-types#abnormal-usage-detected',
+  'Abnormal Usage Detected',
+] as const;
+
+/** The name of the queue in `RateLimit-Policy`. */
+export const POLICY = 'queue';
+
 /** The bodies without the seconds at their end, by status and reason: built once, since refusing must be cheap. */
 const BODIES = { 429: bodies(429), 503: bodies(503) };
 
 function bodies(status: 429 | 503): Record<RefusalReason, string> {
-  const [type, title] = PROBLEMS[status];
-  const body = (reason: RefusalReason): string =>
-    `${JSON.stringify({ type, title, status, detail: DETAILS[reason], reason }).slice(0, -1)},"retryAfterSeconds":`;
+  // The problem types of 429 name the policies that were violated; that of 503 has none.
+  const violated = status === 429 ? { 'violated-policies': [POLICY] } : {};
+  const body = (reason: RefusalReason): string => {
+    const [type, title] = status === 429 && reason === 'shed' ? SHED : PROBLEMS[status];
+    const members = { type, title, status, detail: DETAILS[reason], ...violated, reason };
+    return `${JSON.stringify(members).slice(0, -1)},"retryAfterSeconds":`;
+  };
   return {
     shedding: body('shedding'),
     full: body('full'),

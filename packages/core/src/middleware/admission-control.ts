@@ -1,6 +1,7 @@
 import {
   BackpressureError,
   checkNumber,
+  checkOneOf,
   checkObject,
   DAY_MS,
   glanceAt,
@@ -63,8 +64,8 @@ export interface MiddlewareOptions<
    * must be the last, such as `known.mailgun` on a route that only Mailgun uses. Default none.
    */
   senders?: readonly SenderProfile[] | undefined;
-  /** `draft-8`: adds RateLimit and RateLimit-Policy to every answer. Default false. */
-  standardHeaders?: 'draft-8' | false | undefined;
+  /** Adds RateLimit and RateLimit-Policy to every answer: they are the same in both drafts. Default false. */
+  standardHeaders?: 'draft-8' | 'draft-11' | false | undefined;
   /** Adds X-RateLimit-Limit, -Remaining and -Reset to every answer. Default false. */
   legacyHeaders?: boolean | undefined;
   /**
@@ -274,9 +275,7 @@ function checkOwn<R, A extends readonly unknown[]>(own: OwnOptions<R, A>): Field
     standardHeaders = false,
     legacyHeaders = false,
   }: { standardHeaders?: unknown; legacyHeaders?: unknown } = own;
-  if (standardHeaders !== false && standardHeaders !== 'draft-8') {
-    throw invalid('ERR_WBP_HEADERS', 'standardHeaders', '"draft-8" or false', standardHeaders);
-  }
+  checkOneOf('ERR_WBP_HEADERS', 'standardHeaders', standardHeaders, ['draft-8', 'draft-11', false]);
   if (typeof legacyHeaders !== 'boolean')
     throw invalid('ERR_WBP_HEADERS', 'legacyHeaders', 'a boolean', legacyHeaders);
   return standardHeaders === false && !legacyHeaders

@@ -1,4 +1,4 @@
-import type { Refusal } from '../delivery/refusal.ts';
+import { POLICY, type Refusal } from '../delivery/refusal.ts';
 import type { IntakeGlance } from '../delivery/snapshot.ts';
 
 /** Which rate-limit headers to send. */
@@ -11,8 +11,8 @@ export interface FieldStyle {
  * The queue as rate-limit headers: the quota is the high-water mark, the remainder is the number of places below it,
  * and the quota resets when the queue has drained.
  *
- * Source of the standard headers: draft-ietf-httpapi-ratelimit-headers-08. The legacy Reset is a Unix time in seconds,
- * as most servers send it, so this function reads the wall clock.
+ * Source of the standard headers: draft-ietf-httpapi-ratelimit-headers, 08 to 11, in which they are the same. The legacy
+ * Reset is a Unix time in seconds, as most servers send it, so this function reads the wall clock.
  */
 export function rateLimitFields(
   snapshot: IntakeGlance,
@@ -20,12 +20,13 @@ export function rateLimitFields(
   refusal: Refusal | undefined,
 ): Record<string, string> {
   const { state, depth, highWater, drainRate } = snapshot;
-  const remaining = state === 'accepting' ? Math.max(0, highWater - depth) : 0;
+  const isAccepting = refusal === undefined && state === 'accepting';
+  const remaining = isAccepting ? Math.max(0, highWater - depth) : 0;
   const resetS = refusal?.retryAfterSeconds ?? Math.ceil(depth / (drainRate ?? Infinity));
   const fields: Record<string, string> = {};
   if (style.standard) {
-    fields['RateLimit-Policy'] = `"queue";q=${String(highWater)}`;
-    fields['RateLimit'] = `"queue";r=${String(remaining)};t=${String(resetS)}`;
+    fields['RateLimit-Policy'] = `"${POLICY}";q=${String(highWater)}`;
+    fields['RateLimit'] = `"${POLICY}";r=${String(remaining)};t=${String(resetS)}`;
   }
   if (style.legacy) {
     fields['X-RateLimit-Limit'] = String(highWater);
