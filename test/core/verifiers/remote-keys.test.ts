@@ -169,14 +169,7 @@ describe('the verifier of Plaid', () => {
   const KEY_ID = 'bfbd5111-8e33-4643-8ced-b2e642a72f3c';
   const jwk = { ...pair.publicKey.export({ format: 'jwk' }), kid: KEY_ID, alg: 'ES256', expired_at: null };
 
-  function sent(
-    { header = {}, claims = {}, key = pair.privateKey, body = BODY } = {} as {
-      header?: object;
-      claims?: object;
-      key?: KeyObject;
-      body?: string;
-    },
-  ): Sent {
+  function sent({ header = {}, claims = {}, key = pair.privateKey, body = BODY }: SentByPlaid = {}): Sent {
     const hash = createHash('sha256').update(BODY).digest('hex');
     const encoded = (part: object): string => Buffer.from(JSON.stringify(part)).toString('base64url');
     const signed = [

@@ -147,7 +147,8 @@ function valueOf({ name, params }: Component, delivery: RawDelivery, baseUrl: st
   const [path = '', ...query] = url.split('?');
   if (name === '@query-param') return queryParam(query.join('?'), params);
   // Other parameters select a part of a field, trailers, or the request of a response.
-  if (Object.keys(params).length > 0) throw new VerificationError(`A parameter of ${name} is not supported.`);
+  if (Object.keys(params).length > 0)
+    throw new VerificationError('A parameter of a component is not supported.');
   switch (name) {
     case '@method':
       return method;
@@ -165,7 +166,7 @@ function valueOf({ name, params }: Component, delivery: RawDelivery, baseUrl: st
       return authorityOf(baseOf(baseUrl));
     default: {
       const value = headers[name];
-      if (value === undefined) throw new VerificationError(`The component ${name} is missing.`);
+      if (value === undefined) throw new VerificationError('A component of the signature is missing.');
       return value.trim();
     }
   }
