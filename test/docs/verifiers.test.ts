@@ -52,5 +52,5 @@ it('gives the number of verifiers', () => {
   // `svix` is another name for `standardWebhooks`.
   const count = String(new Set(Object.values(verifiers)).size);
   expect(page('docs/comparison.md')).toContain(`| ${count} verifiers `);
-  expect(page('docs/SKILL.md')).toContain(`[${count} senders](inbox.md#ready-made-verifiers)`);
+  expect(page('docs/SKILL.md')).toContain(`[${count} verifiers](inbox.md#ready-made-verifiers)`);
 });

@@ -8,7 +8,7 @@ import type { TimedVerifierOptions, VerifierOptions } from './verifier-options.t
 
 /* Senders with the signature in the body. */
 
-declare const URLSearchParams: new (query: string) => { get(name: string): string | null };
+declare const URLSearchParams: new (query: string) => { getAll(name: string): string[] };
 
 /** Adyen shows its keys in hexadecimal. */
 const asHex: KeyMaker = { ...asText, bytesOf: fromHex };
@@ -91,7 +91,8 @@ export function mailgun(options: TimedVerifierOptions): Verifier {
     const [time, token, signature] = ['timestamp', 'token', 'signature'].map((name) =>
       fieldOf(delivery, `signature.${name}`),
     );
-    if (typeof token !== 'string' || typeof signature !== 'string')
+    // With a shorter timestamp, its end could be the start of another token, and so of another id.
+    if (typeof token !== 'string' || typeof signature !== 'string' || !/^\d{10}$/.test(String(time)))
       throw new VerificationError('The body has no signature.');
     checkFresh(String(time), 1000, fresh);
     return checkSigned(await keys(delivery), [[String(time), token]], [fromHex(signature)]);
@@ -115,8 +116,11 @@ export function braintree(options: VerifierOptions): Verifier {
   const keys = keysOf(options.secret, asBraintreeKey, 'braintree');
   const verify: Verifier = async (delivery) => {
     const form = new URLSearchParams(delivery.text());
-    const [payload, signature] = [form.get('bt_payload'), form.get('bt_signature')];
-    if (!payload || !signature) throw new VerificationError('The body has no signature.');
+    const [payload, ...others] = form.getAll('bt_payload');
+    const [signature] = form.getAll('bt_signature');
+    // Of two payloads, a handler might take the one that is not signed.
+    if (!payload || !signature || others.length > 0)
+      throw new VerificationError('The body has no signature.');
     const given = signature.split('&').map((pair) => fromHex(pair.slice(pair.indexOf('|') + 1)));
     // The payload is signed with or without its last line break.
     return checkSigned(await keys(delivery), [[utf8(payload)], [utf8(`${payload}\n`)]], given);

@@ -132,9 +132,6 @@ function messageOf(scheme: HmacScheme, delivery: RawDelivery, time: string, base
 }
 
 function namedHeaders(names: string, { headers }: RawDelivery): string {
-  const values = names
-    .toLowerCase()
-    .split(' ')
-    .map((name) => headers[name]);
-  return values.filter((value) => value !== undefined).join('.');
+  const named = names.toLowerCase().split(' ');
+  return named.flatMap((name) => (Object.hasOwn(headers, name) ? [headers[name]] : [])).join('.');
 }

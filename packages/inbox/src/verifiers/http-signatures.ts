@@ -10,7 +10,7 @@ import { checkedBaseUrl, targetOf } from './urls.ts';
 import type { Verifier } from './verifier.ts';
 import type { ToleranceOptions } from './verifier-options.ts';
 
-declare const URLSearchParams: new (query: string) => { getAll(name: string): string[] };
+declare const URLSearchParams: new (query: string) => Iterable<[name: string, value: string]>;
 
 /** The algorithms of HTTP message signatures that are verified. */
 export type HttpSignatureAlgorithm =
@@ -165,7 +165,8 @@ function valueOf({ name, params }: Component, delivery: RawDelivery, baseUrl: st
     case '@authority':
       return authorityOf(baseOf(baseUrl));
     default: {
-      const value = headers[name];
+      // A name such as `constructor` is not one of a header.
+      const value = Object.hasOwn(headers, name) ? headers[name] : undefined;
       if (value === undefined) throw new VerificationError('A component of the signature is missing.');
       return value.trim();
     }
@@ -184,11 +185,18 @@ function authorityOf(baseUrl: string): string {
 }
 
 function queryParam(query: string, { name, ...others }: Component['params']): string {
-  const values = new URLSearchParams(query).getAll(decodeURIComponent(name ?? ''));
+  const values = [...new URLSearchParams(query)].flatMap(([one, value]) =>
+    encoded(one) === name ? [value] : [],
+  );
   const [value] = values;
   if (value === undefined || values.length > 1 || Object.keys(others).length > 0)
     throw new VerificationError('A query parameter of the signature does not occur exactly once.');
-  return encodeURIComponent(value).replace(
+  return encoded(value);
+}
+
+/** As the URL standard encodes forms, but with `%20` for a space. */
+function encoded(text: string): string {
+  return encodeURIComponent(text).replace(
     /[!'()~]/g,
     (character) => `%${character.charCodeAt(0).toString(16).toUpperCase()}`,
   );

@@ -73,7 +73,8 @@ export class RemoteKeys<Key> {
     const key = this.#loaded(name).catch((error: unknown) => {
       this.#known.delete(name);
       if (known === undefined) throw error;
-      this.#known.set(name, { key: known.key, atMs: nowMs });
+      // The old key counts for a minute, and is then fetched again.
+      this.#known.set(name, { key: known.key, atMs: nowMs - MAX_AGE_MS + MINUTE_MS });
       return known.key;
     });
     this.#known.delete(name);
