@@ -3,7 +3,9 @@ import { UndecidedError, VerificationError } from './signatures.ts';
 
 /** The part of a response that is read. */
 export interface KeyResponse {
+  /** Only 200 counts. */
   readonly status: number;
+  /** At most 65,536 bytes are read. */
   readonly body: {
     getReader(): {
       read(): Promise<{ readonly done: boolean; readonly value?: Uint8Array | undefined }>;

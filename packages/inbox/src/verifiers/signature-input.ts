@@ -28,11 +28,14 @@ const PARAMS = `(?:; *${KEY}(?:=(?:${STRING}|-?\\d{1,15}|\\?[01]|${BYTES}|${TOKE
 const PARAM = new RegExp(`; *(${KEY})(?:=(${STRING}|-?\\d{1,15}|\\?[01]|${BYTES}|${TOKEN}))?`, 'y');
 const COMPONENT = new RegExp(`(${STRING})(${PARAMS})`, 'y');
 const MEMBER = new RegExp(`(${KEY})=(\\((?: *${STRING}${PARAMS})* *\\)${PARAMS}|${BYTES}${PARAMS})`, 'y');
+/** Several signatures of RSA fit. Thousands of components would take 0.1 s to read. */
+const MAX_CHARACTERS = 4096;
 const BETWEEN = /[ \t]*(?:,[ \t]*|$)/y;
 const SPACES = / */y;
 
 /** The members of a dictionary, as text. Of a repeated name, the last counts. */
 function membersOf(text: string): ReadonlyMap<string, string> {
+  if (text.length > MAX_CHARACTERS) throw new VerificationError('A header of the signature is too long.');
   const members = new Map<string, string>();
   for (let at = 0; at < text.length;) {
     const [whole, name, value] = matchAt(MEMBER, text, at);

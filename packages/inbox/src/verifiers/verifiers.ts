@@ -19,105 +19,105 @@ type Make<Options> = (options: Options) => Verifier;
 /** A function for each sender, by the names of `known` in the package senders. */
 export interface Verifiers {
   /** Adyen: payment notifications, and others with `HmacSignature`. `secret` is the HMAC key in hexadecimal. No timestamp. */
-  readonly adyen: Make<VerifierOptions>;
+  readonly adyen: (options: VerifierOptions) => Verifier;
   /** Asana: `X-Hook-Signature`. `secret` is the one of the handshake, which is not signed. No timestamp. */
-  readonly asana: Make<VerifierOptions>;
+  readonly asana: (options: VerifierOptions) => Verifier;
   /** Amazon SNS: signature versions 1 and 2, for one topic or several. Fetches certificates. */
-  readonly awsSns: Make<AwsSnsVerifierOptions>;
+  readonly awsSns: (options: AwsSnsVerifierOptions) => Verifier;
   /** Bitbucket: `X-Hub-Signature`. `secret` is the secret of the webhook. No timestamp. */
-  readonly bitbucket: Make<VerifierOptions>;
+  readonly bitbucket: (options: VerifierOptions) => Verifier;
   /** Braintree: `bt_signature` in the form. `secret` is the private key of the API. No timestamp. */
-  readonly braintree: Make<VerifierOptions>;
+  readonly braintree: (options: VerifierOptions) => Verifier;
   /** Calendly: `Calendly-Webhook-Signature`. `secret` is the signing key of the subscription. */
-  readonly calendly: Make<TimedVerifierOptions>;
+  readonly calendly: (options: TimedVerifierOptions) => Verifier;
   /** Convoy: `X-Convoy-Signature`, SHA-256 in hexadecimal. `secret` is the secret of the endpoint. Simple signatures have no timestamp. */
-  readonly convoy: Make<TimedVerifierOptions>;
+  readonly convoy: (options: TimedVerifierOptions) => Verifier;
   /** Discord: interactions and webhook events, Ed25519. `publicKey` is the public key of the app. `toleranceMs`: 900,000 by default. */
-  readonly discord: Make<PublicKeyVerifierOptions>;
+  readonly discord: (options: PublicKeyVerifierOptions) => Verifier;
   /** DocuSign Connect: `X-DocuSign-Signature-1` and following. `secret` is the HMAC key of Connect. No timestamp. */
-  readonly docusign: Make<VerifierOptions>;
+  readonly docusign: (options: VerifierOptions) => Verifier;
   /** Gitea and Forgejo: `X-Gitea-Signature`. `secret` is the secret of the webhook. No timestamp. */
-  readonly gitea: Make<VerifierOptions>;
+  readonly gitea: (options: VerifierOptions) => Verifier;
   /** GitHub: `X-Hub-Signature-256`. `secret` is the secret of the webhook. No timestamp. */
-  readonly github: Make<VerifierOptions>;
+  readonly github: (options: VerifierOptions) => Verifier;
   /** GitLab: `X-Gitlab-Token`, which contains the `secret` and signs nothing. With a signing token, use `standardWebhooks`. */
-  readonly gitlab: Make<VerifierOptions>;
+  readonly gitlab: (options: VerifierOptions) => Verifier;
   /** HighLevel: `X-GHL-Signature`, Ed25519. `publicKey` is the key in its webhook guide. No timestamp. */
-  readonly highlevel: Make<Omit<PublicKeyVerifierOptions, keyof ToleranceOptions>>;
+  readonly highlevel: (options: Omit<PublicKeyVerifierOptions, keyof ToleranceOptions>) => Verifier;
   /** Hook0: `X-Hook0-Signature`, versions 0 and 1. `secret` is the secret of the subscription. */
-  readonly hook0: Make<TimedVerifierOptions>;
+  readonly hook0: (options: TimedVerifierOptions) => Verifier;
   /** Hookdeck: `X-Hookdeck-Signature`. `secret` is the signing secret of the project. No timestamp. */
-  readonly hookdeck: Make<VerifierOptions>;
+  readonly hookdeck: (options: VerifierOptions) => Verifier;
   /** HTTP message signatures (RFC 9421) with `content-digest` (RFC 9530). */
-  readonly httpSignatures: Make<HttpSignatureVerifierOptions>;
+  readonly httpSignatures: (options: HttpSignatureVerifierOptions) => Verifier;
   /** HubSpot: `X-HubSpot-Signature-v3`. `baseUrl` is required. `secret` is the client secret of the app. */
-  readonly hubspot: Make<HubSpotVerifierOptions>;
+  readonly hubspot: (options: HubSpotVerifierOptions) => Verifier;
   /** Intercom: `X-Hub-Signature`. `secret` is the client secret of the app. No timestamp. */
-  readonly intercom: Make<VerifierOptions>;
+  readonly intercom: (options: VerifierOptions) => Verifier;
   /** Jira Cloud: `X-Hub-Signature`. `secret` is the secret of the webhook. No timestamp. */
-  readonly jira: Make<VerifierOptions>;
+  readonly jira: (options: VerifierOptions) => Verifier;
   /** Kit: `X-Kit-Signature`. `secret` is the signing secret of the endpoint. */
-  readonly kit: Make<TimedVerifierOptions>;
+  readonly kit: (options: TimedVerifierOptions) => Verifier;
   /** LINE: `X-Line-Signature`. `secret` is the channel secret. No timestamp. */
-  readonly line: Make<VerifierOptions>;
+  readonly line: (options: VerifierOptions) => Verifier;
   /** Linear: `Linear-Signature`. `secret` is the signing secret of the webhook. */
-  readonly linear: Make<TimedVerifierOptions>;
+  readonly linear: (options: TimedVerifierOptions) => Verifier;
   /** Mailgun: `signature` in the body, which does not cover the event. `secret` is the webhook signing key. `toleranceMs`: not checked by default. */
-  readonly mailgun: Make<TimedVerifierOptions>;
+  readonly mailgun: (options: TimedVerifierOptions) => Verifier;
   /** Merge: `X-Merge-Webhook-Signature`. `secret` is the signature key of the organization. No timestamp. */
-  readonly merge: Make<VerifierOptions>;
+  readonly merge: (options: VerifierOptions) => Verifier;
   /** Meta, also WhatsApp, Messenger and Instagram: `X-Hub-Signature-256`. `secret` is the app secret. No timestamp. */
-  readonly meta: Make<VerifierOptions>;
+  readonly meta: (options: VerifierOptions) => Verifier;
   /** NMI: `Webhook-Signature`. `secret` is the signing key. No timestamp. */
-  readonly nmi: Make<VerifierOptions>;
+  readonly nmi: (options: VerifierOptions) => Verifier;
   /** Outpost: `X-Outpost-Signature` in its default form. `secret` is the secret of the destination. No timestamp. */
-  readonly outpost: Make<VerifierOptions>;
+  readonly outpost: (options: VerifierOptions) => Verifier;
   /** Paddle Billing: `Paddle-Signature`. `secret` is the secret key of the notification destination. */
-  readonly paddle: Make<TimedVerifierOptions>;
+  readonly paddle: (options: TimedVerifierOptions) => Verifier;
   /** PagerDuty: `X-PagerDuty-Signature`. `secret` is the secret of the subscription. No timestamp. */
-  readonly pagerduty: Make<VerifierOptions>;
+  readonly pagerduty: (options: VerifierOptions) => Verifier;
   /** PayPal: `PayPal-Transmission-Sig`. `webhookId` is required. Fetches certificates. */
-  readonly paypal: Make<PayPalVerifierOptions>;
+  readonly paypal: (options: PayPalVerifierOptions) => Verifier;
   /** Plaid: `Plaid-Verification`. `getKey` asks Plaid for a key. */
-  readonly plaid: Make<PlaidVerifierOptions>;
+  readonly plaid: (options: PlaidVerifierOptions) => Verifier;
   /** QuickBooks: `Intuit-Signature`. `secret` is the verifier token. No timestamp. */
-  readonly quickbooks: Make<VerifierOptions>;
+  readonly quickbooks: (options: VerifierOptions) => Verifier;
   /** Razorpay: `X-Razorpay-Signature`. `secret` is the secret of the webhook. No timestamp. */
-  readonly razorpay: Make<VerifierOptions>;
+  readonly razorpay: (options: VerifierOptions) => Verifier;
   /** Recurly: `Recurly-Signature`, JSON only. `secret` is the secret key of the endpoint. */
-  readonly recurly: Make<TimedVerifierOptions>;
+  readonly recurly: (options: TimedVerifierOptions) => Verifier;
   /** Sanity: `Sanity-Webhook-Signature`. `secret` is the secret of the webhook. `toleranceMs`: not checked by default. */
-  readonly sanity: Make<TimedVerifierOptions>;
+  readonly sanity: (options: TimedVerifierOptions) => Verifier;
   /** SendGrid's Event Webhook: ECDSA. `publicKey` is its verification key. `toleranceMs`: not checked by default. */
-  readonly sendgridEvents: Make<PublicKeyVerifierOptions>;
+  readonly sendgridEvents: (options: PublicKeyVerifierOptions) => Verifier;
   /** Sentry: `Sentry-Hook-Signature`. `secret` is the client secret of the integration. No timestamp. */
-  readonly sentry: Make<VerifierOptions>;
+  readonly sentry: (options: VerifierOptions) => Verifier;
   /** Shopify: `X-Shopify-Hmac-Sha256`. `secret` is the client secret of the app. No timestamp. */
-  readonly shopify: Make<VerifierOptions>;
+  readonly shopify: (options: VerifierOptions) => Verifier;
   /** Slack: `X-Slack-Signature`. `secret` is the signing secret of the app. */
-  readonly slack: Make<TimedVerifierOptions>;
+  readonly slack: (options: TimedVerifierOptions) => Verifier;
   /** Square: `X-Square-HmacSha256-Signature`, which covers the full URL, so `baseUrl` is required. `secret` is the signature key of the subscription. */
-  readonly square: Make<VerifierOptions & UrlOptions>;
+  readonly square: (options: VerifierOptions & UrlOptions) => Verifier;
   /** Standard Webhooks: symmetric signatures (`v1`) with `secret`, asymmetric ones (`v1a`) with `publicKey` or `jwks`. Also accepts Svix's header names. */
-  readonly standardWebhooks: Make<StandardWebhooksVerifierOptions>;
+  readonly standardWebhooks: (options: StandardWebhooksVerifierOptions) => Verifier;
   /** Stripe: `Stripe-Signature`. `secret` is the signing secret of the endpoint (`whsec_…`). */
-  readonly stripe: Make<TimedVerifierOptions>;
+  readonly stripe: (options: TimedVerifierOptions) => Verifier;
   /** The same as `standardWebhooks`. */
-  readonly svix: Make<StandardWebhooksVerifierOptions>;
+  readonly svix: (options: StandardWebhooksVerifierOptions) => Verifier;
   /** Telegram: `X-Telegram-Bot-Api-Secret-Token`, which contains the `secret` and signs nothing. */
-  readonly telegram: Make<VerifierOptions>;
+  readonly telegram: (options: VerifierOptions) => Verifier;
   /** Twilio: `X-Twilio-Signature`, which covers the full URL, so `baseUrl` is required. `secret` is the auth token. */
-  readonly twilio: Make<TwilioVerifierOptions>;
+  readonly twilio: (options: TwilioVerifierOptions) => Verifier;
   /** Twitch EventSub: `Twitch-Eventsub-Message-Signature`. `secret` is the one of the subscription. `toleranceMs`: 600,000 by default. */
-  readonly twitch: Make<TimedVerifierOptions>;
+  readonly twitch: (options: TimedVerifierOptions) => Verifier;
   /** Typeform: `Typeform-Signature`. `secret` is the secret of the webhook. No timestamp. */
-  readonly typeform: Make<VerifierOptions>;
+  readonly typeform: (options: VerifierOptions) => Verifier;
   /** WooCommerce: `X-WC-Webhook-Signature`. `secret` is the secret of the webhook. No timestamp. */
-  readonly woocommerce: Make<VerifierOptions>;
+  readonly woocommerce: (options: VerifierOptions) => Verifier;
   /** Zendesk: `X-Zendesk-Webhook-Signature`. `secret` is the signing secret of the webhook. `toleranceMs`: not checked by default. */
-  readonly zendesk: Make<TimedVerifierOptions>;
+  readonly zendesk: (options: TimedVerifierOptions) => Verifier;
   /** Zoom: `X-Zm-Signature`. `secret` is the secret token of the app. `toleranceMs`: not checked by default. */
-  readonly zoom: Make<TimedVerifierOptions>;
+  readonly zoom: (options: TimedVerifierOptions) => Verifier;
 }
 
 /**
