@@ -147,6 +147,14 @@ it('names verifiers as the senders are named, and takes their names for keys', (
   }
 });
 
+it('names the header that is missing', async () => {
+  const bench = new InboxBench({ verify: verifiers.github({ secret: SECRET }) });
+  await bench.deliver(undefined, BODY, {});
+  expect(bench.events.map((event) => ('error' in event ? event.error : ''))).toContain(
+    'The header x-hub-signature-256 is missing.',
+  );
+});
+
 it('names the verifier without a secret, and what is wrong with the environment variable', () => {
   expect(() => verifiers.stripe({ secret: undefined })).toThrow(
     /^verifiers\.stripe\(\{ secret \}\): secret is missing\. Is the environment variable set, and spelled/,

@@ -66,7 +66,11 @@ export function hmacVerifier(
     const verify: Verifier = async (delivery) => {
       const found = ways.map((way) => ({ ...way, signatures: signaturesOf(way.scheme, delivery) }));
       const way = found.find(({ signatures }) => signatures.length > 0);
-      if (way === undefined) throw new VerificationError('The request has no signature of this sender.');
+      if (way === undefined) {
+        const header = schemes[0]?.header;
+        if (typeof header === 'string') required(delivery, header);
+        throw new VerificationError('The request has no signature of this sender.');
+      }
       const { scheme, fresh, signatures } = way;
       const time = scheme.time === undefined ? '' : timeOf(scheme, scheme.time, delivery);
       if (scheme.time !== undefined) checkFresh(time, scheme.time[2], fresh);
