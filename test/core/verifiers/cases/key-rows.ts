@@ -8,7 +8,7 @@ import { BASE, BODY, HAND, packageOf, type Row, SECONDS } from './signed.ts';
 
 const privateKeys = new Map<string, KeyObject>();
 
-export function privateKeyOf(publicKey: string): KeyObject {
+function privateKeyOf(publicKey: string): KeyObject {
   return privateKeys.get(publicKey) as KeyObject;
 }
 
@@ -34,7 +34,7 @@ const raw = (key: KeyObject): Buffer => key.export({ type: 'spki', format: 'der'
 const ED25519_HEX = pairs(ed25519, (key) => raw(key).toString('hex'));
 export const WHPK = pairs(ed25519, (key) => `whpk_${raw(key).toString('base64')}`);
 
-export function signedByKey(publicKey: string, message: string, hash: string | null = null): Buffer {
+function signedByKey(publicKey: string, message: string, hash: string | null = null): Buffer {
   return sign(hash, Buffer.from(message), privateKeyOf(publicKey));
 }
 
