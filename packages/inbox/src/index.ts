@@ -83,9 +83,24 @@ export type {
   StoredPending,
   WithoutBody,
 } from './store/store-admin.ts';
-export { verifiers } from './verifiers/verifiers.ts';
-export type { TimedVerifierOptions, VerifierOptions } from './verifiers/body-verifiers.ts';
+export type {
+  AwsSnsVerifierOptions,
+  CertificateVerifierOptions,
+  PayPalVerifierOptions,
+} from './verifiers/certificate-senders.ts';
+export type { HttpSignatureAlgorithm, HttpSignatureVerifierOptions } from './verifiers/http-signatures.ts';
+export type { PlaidVerifierOptions } from './verifiers/plaid.ts';
+export type { KeyFetch, KeyResponse } from './verifiers/remote-keys.ts';
 export type { Secret, SecretOption } from './verifiers/secrets.ts';
-export type { HubSpotVerifierOptions, TwilioVerifierOptions, UrlOptions } from './verifiers/url-verifiers.ts';
+export type { JwksOptions, StandardWebhooksVerifierOptions } from './verifiers/standard-webhooks.ts';
+export type { HubSpotVerifierOptions, TwilioVerifierOptions } from './verifiers/url-verifiers.ts';
+export type { UrlOptions } from './verifiers/urls.ts';
+export type {
+  PublicKeyVerifierOptions,
+  TimedVerifierOptions,
+  ToleranceOptions,
+  VerifierOptions,
+} from './verifiers/verifier-options.ts';
 export type { Verifier } from './verifiers/verifier.ts';
+export { type Verifiers, verifiers } from './verifiers/verifiers.ts';
 export { Unrecoverable } from './work/retries.ts';

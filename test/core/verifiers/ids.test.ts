@@ -1,7 +1,7 @@
 import { createInbox, memoryStore, verifiers } from '@webhook-backpressure/inbox';
 import { describe, expect, it } from 'vitest';
 import { InboxBench } from '../inbox/inbox-bench.ts';
-import { cases, hmac, NOW, SECONDS, SECRET } from './signed-deliveries.ts';
+import { hmac, NOW, SECONDS, SECRET } from './cases/signed.ts';
 
 const wallClock = (): number => NOW;
 const options = { secret: SECRET, wallClock };
@@ -82,19 +82,6 @@ describe.each(senders)('the verifier of $name', ({ name, verify, field, signed }
     expect(bench.last.delivery).toMatchObject({ id: 'mine', key: 'tenant' });
   });
 });
-
-it.each(['Standard Webhooks', 'Svix'])(
-  'takes the signed id of %s before the id of another header',
-  async (name) => {
-    const { sent, make } = cases[name] as (typeof cases)[string];
-    const { body, headers } = await sent(SECRET, NOW);
-    const bench = new InboxBench({ verify: make(SECRET, wallClock) });
-    for (const forged of [{}, { 'x-github-event': 'push', 'x-github-delivery': 'another' }])
-      await bench.deliver(undefined, body, { ...headers, ...forged });
-    expect(bench.inbox.snapshot().totals).toMatchObject({ stored: 1, duplicate: 1 });
-    expect(bench.last.delivery.id).toBe('msg_1');
-  },
-);
 
 it.each(Object.entries(verifiers))('%s that was not called is refused at construction', (name, make) => {
   const create = (): unknown =>

@@ -4,18 +4,9 @@ import { Webhook } from 'standardwebhooks';
 import { describe, expect, it } from 'vitest';
 import { isEqual } from '../../../packages/inbox/src/verifiers/signatures.ts';
 import { InboxBench } from '../inbox/inbox-bench.ts';
-import {
-  BASE,
-  BODY,
-  FORM,
-  hmac,
-  NOW,
-  SECONDS,
-  SECRET,
-  standard,
-  statusOf,
-  type Sent,
-} from './signed-deliveries.ts';
+import { BASE, BODY, FORM, hmac, NOW, SECONDS, SECRET, type Sent } from './cases/signed.ts';
+import { standard } from './cases/hmac-rows.ts';
+import { statusOf } from './signed-deliveries.ts';
 
 /** The vectors that senders and their libraries publish. */
 describe('a published test vector', () => {

@@ -5,8 +5,8 @@ export interface CryptoKey {
 
 interface SubtleCrypto {
   importKey(
-    format: 'raw',
-    key: Uint8Array,
+    format: 'raw' | 'spki' | 'jwk',
+    key: Uint8Array | object,
     algorithm: object | string,
     isExtractable: false,
     uses: readonly string[],
@@ -20,6 +20,7 @@ interface SubtleCrypto {
   ): Promise<CryptoKey>;
   digest(name: string, data: Uint8Array): Promise<ArrayBuffer>;
   sign(name: string, key: CryptoKey, data: Uint8Array): Promise<ArrayBuffer>;
+  verify(by: object, key: CryptoKey, signature: Uint8Array, data: Uint8Array): Promise<boolean>;
   encrypt(by: object, key: CryptoKey, data: Uint8Array): Promise<ArrayBuffer>;
   decrypt(by: object, key: CryptoKey, data: Uint8Array): Promise<ArrayBuffer>;
 }
@@ -72,6 +73,11 @@ export function fromHex(text: string): Uint8Array | undefined {
 
 export function toHex(bytes: Uint8Array): string {
   return Array.from(bytes, (byte) => byte.toString(16).padStart(2, '0')).join('');
+}
+
+/** Decodes base64 in the alphabet of URLs. */
+export function fromBase64Url(text: string): Uint8Array | undefined {
+  return fromBase64(text.replaceAll('-', '+').replaceAll('_', '/'));
 }
 
 /** Decodes base64, with or without padding; undefined if the text is not valid. */

@@ -213,8 +213,8 @@ export interface InboxOptions<R = unknown>
    */
   id?: ((delivery: RawDelivery) => string | undefined) | undefined;
   /**
-   * Returns the key of a delivery. Default, and when it returns undefined: the sender of `verifiers.stripe`, `slack`,
-   * `paddle` or `standardWebhooks` (`standard-webhooks`), else the name of the sender that the headers identify, else `default`.
+   * Returns the key of a delivery. Default, and when it returns undefined: the sender of one of {@link verifiers} with a
+   * signed id, else the name of the sender that the headers identify, else `default`.
    */
   keyGenerator?: ((delivery: RawDelivery) => string | undefined) | undefined;
   /**

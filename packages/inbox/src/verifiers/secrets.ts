@@ -1,4 +1,4 @@
-import { BackpressureError, invalid } from '@webhook-backpressure/base';
+import { BackpressureError } from '@webhook-backpressure/base';
 import { type CryptoKey, fromBase64, subtle, utf8 } from '../encryption/web-crypto.ts';
 import type { Awaitable } from '../delivery/stored-delivery.ts';
 import type { RawDelivery } from '../delivery/inbox-delivery.ts';
@@ -19,20 +19,31 @@ export type SecretOption =
   | ((delivery: RawDelivery) => Awaitable<Secret | undefined | readonly (Secret | undefined)[]>);
 
 /** How a sender derives a key from its secret. */
-export interface KeyMaker {
-  readonly hash: 'SHA-1' | 'SHA-256';
+export interface KeyMaker<Key = CryptoKey> {
   /** The bytes of the key; undefined if the text is not a secret of this sender. */
   readonly bytesOf: (secret: string) => Uint8Array | undefined;
   /** The fewest bytes of a key. */
   readonly minBytes: number;
+  readonly keyOf: (bytes: Uint8Array) => Promise<Key>;
+}
+
+export function hmacKey(bytes: Uint8Array, hash: 'SHA-1' | 'SHA-256'): Promise<CryptoKey> {
+  return subtle().importKey('raw', bytes, { name: 'HMAC', hash }, false, ['sign']);
 }
 
 /** For senders that use the text of the secret unchanged. */
-export const asText: KeyMaker = { hash: 'SHA-256', bytesOf: utf8, minBytes: 1 };
+export const asText: KeyMaker = {
+  bytesOf: utf8,
+  minBytes: 1,
+  keyOf: (bytes) => hmacKey(bytes, 'SHA-256'),
+};
+
+/** The same with SHA-1. */
+export const asTextForSha1: KeyMaker = { ...asText, keyOf: (bytes) => hmacKey(bytes, 'SHA-1') };
 
 /** For Standard Webhooks: base64 after a prefix, of 24 to 64 bytes by its specification. */
 export const asStandardSecret: KeyMaker = {
-  hash: 'SHA-256',
+  ...asText,
   bytesOf: (secret) => fromBase64(secret.replace(/^whsec_/, '')),
   minBytes: 24,
 };
@@ -41,43 +52,51 @@ export const asStandardSecret: KeyMaker = {
  * Returns the keys that may have signed a delivery.
  *
  * @param verifier - the name of the verifier, for messages.
+ * @param name - the name of the option.
  * @throws BackpressureError `ERR_WBP_SECRET` without a valid secret. No message contains a secret.
  */
-export function keysOf(
+export function keysOf<Key>(
   option: SecretOption,
-  maker: KeyMaker,
+  maker: KeyMaker<Key>,
   verifier: string,
-): (delivery: RawDelivery) => Promise<readonly CryptoKey[]> {
+  name = 'secret',
+): (delivery: RawDelivery) => Promise<readonly Key[]> {
   if (typeof option === 'function') {
     // Not cached: a cache would keep a key for every tenant that ever sent.
     return async (delivery) => {
       const found: unknown = await option(delivery);
       const isFound = Array.isArray(found) ? found.length > 0 : Boolean(found);
       if (!isFound) throw new VerificationError('No secret is known for this delivery.');
-      return imported(bytesOf(found, maker, verifier), maker);
+      return imported(bytesOf(found, maker, verifier, name), maker);
     };
   }
-  const secrets = bytesOf(option, maker, verifier);
-  let keys: Promise<readonly CryptoKey[]> | undefined;
+  const secrets = bytesOf(option, maker, verifier, name);
+  let keys: Promise<readonly Key[]> | undefined;
   return () => {
     keys ??= imported(secrets, maker);
     return keys;
   };
 }
 
-function imported(secrets: readonly Uint8Array[], { hash }: KeyMaker): Promise<readonly CryptoKey[]> {
-  return Promise.all(
-    secrets.map((secret) => subtle().importKey('raw', secret, { name: 'HMAC', hash }, false, ['sign'])),
-  );
+async function imported<Key>(
+  secrets: readonly Uint8Array[],
+  { keyOf }: KeyMaker<Key>,
+): Promise<readonly Key[]> {
+  try {
+    return await Promise.all(secrets.map(keyOf));
+  } catch {
+    throw new VerificationError('A key of this verifier is not valid.');
+  }
 }
 
-function bytesOf(
+function bytesOf<Key>(
   given: unknown,
-  { bytesOf: read, minBytes }: KeyMaker,
+  { bytesOf: read, minBytes }: KeyMaker<Key>,
   verifier: string,
+  name: string,
 ): readonly Uint8Array[] {
   const wrong = (sentence: string): BackpressureError =>
-    new BackpressureError('ERR_WBP_SECRET', `verifiers.${verifier}({ secret }): secret ${sentence}`);
+    new BackpressureError('ERR_WBP_SECRET', `verifiers.${verifier}({ ${name} }): ${name} ${sentence}`);
   const secrets: readonly unknown[] = Array.isArray(given) ? given : [given];
   if (secrets.length === 0) throw wrong('must contain at least one secret.');
   return secrets.map((secret) => {
@@ -99,17 +118,4 @@ function bytesOf(
     }
     return bytes;
   });
-}
-
-/** @throws BackpressureError `ERR_WBP_VERIFIER` unless `given` is an http or https URL without a query. */
-export function checkedBaseUrl(given: unknown): string {
-  if (typeof given !== 'string' || !/^https?:\/\/[^/?#\s]+(?:\/[^?#\s]*)?$/i.test(given)) {
-    throw invalid(
-      'ERR_WBP_VERIFIER',
-      'baseUrl',
-      'an http or https URL without a query, such as "https://shop.example"',
-      given,
-    );
-  }
-  return given.replace(/\/+$/, '');
 }

@@ -1,24 +1,15 @@
 import type { RawDelivery } from '../delivery/inbox-delivery.ts';
 import { checkNames } from '@webhook-backpressure/base';
 import { fromBase64, fromHex, subtle } from '../encryption/web-crypto.ts';
-import type { TimedVerifierOptions, VerifierOptions } from './body-verifiers.ts';
-import { asText, checkedBaseUrl, keysOf } from './secrets.ts';
+import { asText, asTextForSha1, keysOf } from './secrets.ts';
 import { checkFresh, checkSigned, freshness, isEqual, required, VerificationError } from './signatures.ts';
+import { checkedBaseUrl, targetOf, type UrlOptions } from './urls.ts';
 import type { Verifier } from './verifier.ts';
+import type { TimedVerifierOptions, VerifierOptions } from './verifier-options.ts';
 
 declare const URLSearchParams: new (query: string) => Iterable<[string, string]> & {
   get(name: string): string | null;
 };
-
-/** Options of a verifier whose signatures cover the full URL. */
-export interface UrlOptions {
-  /**
-   * The start of the URL configured at the sender, up to the path that this server receives: scheme, host, a port if
-   * the URL has one, and a path prefix if a proxy removes it. Example: `https://shop.example`. It is not read from the
-   * request, because the sender of a forged request chooses `Host` and `X-Forwarded-Proto`.
-   */
-  baseUrl: string;
-}
 
 /** Options of `verifiers.twilio`. */
 export interface TwilioVerifierOptions extends VerifierOptions, UrlOptions {}
@@ -33,7 +24,7 @@ export interface HubSpotVerifierOptions extends TimedVerifierOptions, UrlOptions
  */
 export function twilio(options: TwilioVerifierOptions): Verifier {
   checkNames(options, 'options', ['secret', 'baseUrl']);
-  const keys = keysOf(options.secret, { ...asText, hash: 'SHA-1' }, 'twilio');
+  const keys = keysOf(options.secret, asTextForSha1, 'twilio');
   const baseUrls = withAndWithoutPort(checkedBaseUrl(options.baseUrl));
   return async (delivery) => {
     const given = [fromBase64(required(delivery, 'x-twilio-signature'))];
@@ -65,12 +56,6 @@ export function hubspot(options: HubSpotVerifierOptions): Verifier {
     const messages = urls.map((signed) => [method, signed, rawBody, time]);
     return checkSigned(await keys(delivery), messages, given);
   };
-}
-
-/** The path and query. Without them the signed URL is not known. */
-function targetOf({ url }: RawDelivery): string {
-  if (url.startsWith('/')) return url;
-  throw new VerificationError('The URL of the request is not known.');
 }
 
 async function signedFields({ url, headers, rawBody, text }: RawDelivery): Promise<string> {

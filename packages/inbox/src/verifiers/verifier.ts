@@ -17,17 +17,25 @@ export interface Verifier {
   readonly key?: string | undefined;
 }
 
-/** For senders with the delivery id in a field of their JSON object, which is signed. */
-export function withIdIn(field: string, key: string, verify: Verifier): Verifier {
-  const id = ({ json }: RawDelivery): string | undefined => {
-    try {
-      const body = json();
-      const found = isRecord(body) ? body[field] : undefined;
-      return typeof found === 'string' ? found : undefined;
-    } catch {
-      // A form, as commands of Slack are.
-      return undefined;
-    }
+/**
+ * Adds the id and the key of a sender that signs its id.
+ *
+ * @param at - where the id is: a path in the JSON object of the body, such as `event.id`, or `@` and a header.
+ */
+export function withIdIn(at: string, key: string, verify: Verifier): Verifier {
+  const id = (delivery: RawDelivery): string | undefined => {
+    const found = at.startsWith('@') ? delivery.headers[at.slice(1)] : fieldOf(delivery, at);
+    return typeof found === 'string' ? found : undefined;
   };
   return Object.assign(verify, { id, key });
+}
+
+/** The value at a path in the JSON object of the body; undefined without one. */
+export function fieldOf({ json }: RawDelivery, path: string): unknown {
+  try {
+    return path.split('.').reduce((at: unknown, name) => (isRecord(at) ? at[name] : undefined), json());
+  } catch {
+    // A form, as commands of Slack are.
+    return undefined;
+  }
 }

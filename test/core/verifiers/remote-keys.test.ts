@@ -1,0 +1,261 @@
+import { createHash, generateKeyPairSync, type KeyObject, sign } from 'node:crypto';
+import { type KeyFetch, type Verifier, verifiers } from '@webhook-backpressure/inbox';
+import { afterEach, describe, expect, it, vi } from 'vitest';
+import { standardHeaders, WHPK } from './cases/key-rows.ts';
+import { BODY, NOW, type Sent } from './cases/signed.ts';
+import { statusOf } from './signed-deliveries.ts';
+
+afterEach(() => {
+  vi.restoreAllMocks();
+});
+
+const JWKS_URL = 'https://sender.example/.well-known/jwks.json';
+const MINUTE_MS = 60_000;
+
+/** The public key as a JSON Web Key. */
+function jwkOf(whpk: string): object {
+  return { kty: 'OKP', crv: 'Ed25519', x: Buffer.from(whpk.slice(5), 'base64').toString('base64url') };
+}
+
+/** A server with keys and an answer that the test may change. */
+class KeyServer {
+  keys: object[];
+  answer = (): Promise<Response> => Promise.resolve(Response.json({ keys: this.keys }));
+  readonly fetch = vi.fn<KeyFetch>(() => this.answer());
+
+  constructor(keys: object[]) {
+    this.keys = keys;
+  }
+}
+
+function jwksBench(keys = [jwkOf(WHPK[0])]) {
+  const server = new KeyServer(keys);
+  const time = { now: NOW };
+  const jwks = { url: JWKS_URL, fetch: server.fetch };
+  const verify = verifiers.standardWebhooks({ jwks, wallClock: () => time.now });
+  const sentBy = (whpk: string): Sent => ({ body: BODY, headers: standardHeaders(whpk, time.now) });
+  return { server, time, verify, sentBy };
+}
+
+describe('Standard Webhooks with the URL of a key set', () => {
+  it('accepts a signature of any key of the set, and fetches it once', async () => {
+    const { server, verify, sentBy } = jwksBench([
+      { kty: 'RSA', n: 'AA', e: 'AQAB' },
+      { ...jwkOf(WHPK[0]), use: 'sig', kid: 'a' },
+      jwkOf(WHPK[1]),
+    ]);
+    for (const whpk of WHPK) expect(await statusOf(verify, sentBy(whpk))).toBe(200);
+    expect(server.fetch).toHaveBeenCalledTimes(1);
+  });
+
+  it('fetches the set again for a signature of an unknown key, at most once a minute', async () => {
+    const { server, time, verify, sentBy } = jwksBench();
+    expect(await statusOf(verify, sentBy(WHPK[1]))).toBe(401);
+    server.keys = [jwkOf(WHPK[1])];
+    for (let at = 0; at < 20; at += 1) expect(await statusOf(verify, sentBy(WHPK[1]))).toBe(401);
+    expect(server.fetch).toHaveBeenCalledTimes(1);
+    time.now += MINUTE_MS;
+    expect(await statusOf(verify, sentBy(WHPK[1]))).toBe(200);
+    expect(await statusOf(verify, sentBy(WHPK[0]))).toBe(401);
+    expect(server.fetch).toHaveBeenCalledTimes(2);
+  });
+
+  it('fetches at most once a minute however many forged requests arrive', async () => {
+    const { server, time, verify, sentBy } = jwksBench();
+    for (let second = 0; second < 600; second += 1) {
+      expect(await statusOf(verify, sentBy(WHPK[1]))).toBe(401);
+      time.now += 1000;
+    }
+    expect(server.fetch).toHaveBeenCalledTimes(10);
+  });
+
+  it('withdraws a key after an hour, but keeps the keys while the server is down', async () => {
+    const { server, time, verify, sentBy } = jwksBench();
+    expect(await statusOf(verify, sentBy(WHPK[0]))).toBe(200);
+    server.answer = () => Promise.reject(new Error('connection refused'));
+    time.now += 60 * MINUTE_MS;
+    expect(await statusOf(verify, sentBy(WHPK[0]))).toBe(200);
+    server.answer = () => Promise.resolve(Response.json({ keys: [jwkOf(WHPK[1])] }));
+    time.now += MINUTE_MS;
+    expect(await statusOf(verify, sentBy(WHPK[0]))).toBe(401);
+  });
+
+  it('asks for a retry until the set has been fetched, with at most four attempts and then one a minute', async () => {
+    const { server, time, verify, sentBy } = jwksBench();
+    const working = server.answer;
+    server.answer = () => Promise.reject(new Error('connection refused'));
+    for (let at = 0; at < 10; at += 1) expect(await statusOf(verify, sentBy(WHPK[0]))).toBe(503);
+    expect(server.fetch).toHaveBeenCalledTimes(4);
+    server.answer = working;
+    expect(await statusOf(verify, sentBy(WHPK[0]))).toBe(503);
+    time.now += MINUTE_MS;
+    expect(await statusOf(verify, sentBy(WHPK[0]))).toBe(200);
+  });
+
+  it('fetches again after the clock was set back', async () => {
+    const { time, verify, sentBy } = jwksBench();
+    expect(await statusOf(verify, sentBy(WHPK[0]))).toBe(200);
+    time.now -= 100 * MINUTE_MS;
+    expect(await statusOf(verify, sentBy(WHPK[0]))).toBe(200);
+  });
+
+  it.each([
+    Response.json({ keys: [] }),
+    Response.json({}),
+    Response.json({ keys: [{ kty: 'OKP', crv: 'Ed25519', x: 'AA' }] }),
+    new Response('<html>'),
+    new Response(null, { status: 302, headers: { location: 'https://evil.example' } }),
+  ])('asks for a retry if the answer is no key set', async (response) => {
+    const { server, verify, sentBy } = jwksBench();
+    server.answer = () => Promise.resolve(response.clone());
+    expect(await statusOf(verify, sentBy(WHPK[0]))).toBe(503);
+  });
+
+  it('reads at most 65,536 bytes of an endless answer', async () => {
+    const { server, verify, sentBy } = jwksBench();
+    let chunks = 0;
+    const cancelled = vi.fn();
+    server.answer = () => {
+      const pull = (controller: ReadableStreamDefaultController<Uint8Array>): void => {
+        chunks += 1;
+        controller.enqueue(new Uint8Array(16_384));
+      };
+      return Promise.resolve(new Response(new ReadableStream({ pull, cancel: cancelled })));
+    };
+    expect(await statusOf(verify, sentBy(WHPK[0]))).toBe(503);
+    expect(chunks).toBeLessThan(8);
+    expect(cancelled).toHaveBeenCalled();
+  });
+
+  it('asks for a retry when a function that ignores its signal takes longer than five seconds', async () => {
+    const controller = new AbortController();
+    const timeout = vi.spyOn(AbortSignal, 'timeout').mockReturnValue(controller.signal);
+    const { server, verify, sentBy } = jwksBench();
+    server.answer = () => new Promise(() => undefined);
+    const status = statusOf(verify, sentBy(WHPK[0]));
+    await vi.waitFor(() => {
+      expect(server.fetch).toHaveBeenCalled();
+    });
+    controller.abort();
+    expect(await status).toBe(503);
+    expect(timeout).toHaveBeenCalledWith(5000);
+  });
+
+  it.each([
+    [{ url: 'http://sender.example/jwks', fetch }, /jwks.url must be an https URL/],
+    [{ url: 7, fetch }, /jwks.url must be an https URL/],
+    [{ url: JWKS_URL }, /jwks.fetch must be a function/],
+    [{ url: JWKS_URL, fetch, ttl: 1 }, /ERR_WBP_UNKNOWN_OPTION/],
+  ])('refuses the option %s', (jwks, message) => {
+    expect(() => verifiers.standardWebhooks({ jwks: jwks as never })).toThrow(message);
+  });
+
+  it('refuses a secret beside a key', () => {
+    expect(() => verifiers.standardWebhooks({ publicKey: WHPK[0], secret: 'whsec_AA' })).toThrow(
+      /the only one of secret, publicKey and jwks.*ERR_WBP_VERIFIER/s,
+    );
+  });
+});
+
+interface SentByPlaid {
+  readonly header?: object;
+  readonly claims?: object;
+  readonly key?: KeyObject;
+  readonly body?: string;
+}
+
+describe('the verifier of Plaid', () => {
+  const pair = generateKeyPairSync('ec', { namedCurve: 'P-256' });
+  const KEY_ID = 'bfbd5111-8e33-4643-8ced-b2e642a72f3c';
+  const jwk = { ...pair.publicKey.export({ format: 'jwk' }), kid: KEY_ID, alg: 'ES256', expired_at: null };
+
+  function sent({ header = {}, claims = {}, key = pair.privateKey, body = BODY }: SentByPlaid = {}): Sent {
+    const hash = createHash('sha256').update(BODY).digest('hex');
+    const encoded = (part: object): string => Buffer.from(JSON.stringify(part)).toString('base64url');
+    const signed = [
+      encoded({ alg: 'ES256', kid: KEY_ID, typ: 'JWT', ...header }),
+      encoded({ iat: NOW / 1000, request_body_sha256: hash, ...claims }),
+    ].join('.');
+    const signature = sign('sha256', Buffer.from(signed), { key, dsaEncoding: 'ieee-p1363' });
+    return { body, headers: { 'plaid-verification': `${signed}.${signature.toString('base64url')}` } };
+  }
+
+  function verifierWith(getKey: (id: string) => unknown, wallClock = (): number => NOW): Verifier {
+    return verifiers.plaid({ getKey, wallClock });
+  }
+
+  it('accepts a signed delivery, and asks for its key once', async () => {
+    const getKey = vi.fn(() => Promise.resolve(jwk));
+    const verify = verifierWith(getKey);
+    for (let at = 0; at < 3; at += 1) expect(await statusOf(verify, sent())).toBe(200);
+    expect(getKey.mock.calls).toEqual([[KEY_ID]]);
+  });
+
+  const forged: readonly (readonly [title: string, delivery: Sent])[] = [
+    ['another body', sent({ body: `${BODY} ` })],
+    ['no body', sent({ body: '' })],
+    ['another algorithm', sent({ header: { alg: 'HS256' } })],
+    ['no algorithm', sent({ header: { alg: 'none' } })],
+    ['no key id', sent({ header: { kid: undefined } })],
+    ['a path for a key id', sent({ header: { kid: '../x' } })],
+    ['another key', sent({ key: generateKeyPairSync('ec', { namedCurve: 'P-256' }).privateKey })],
+    ['an old token', sent({ claims: { iat: NOW / 1000 - 301 } })],
+    ['a token of the future', sent({ claims: { iat: NOW / 1000 + 301 } })],
+    ['no time', sent({ claims: { iat: undefined } })],
+    ['no hash', sent({ claims: { request_body_sha256: undefined } })],
+    ['no token', { body: BODY, headers: {} }],
+    ...['', 'a.b.c', '..', 'e30.e30.', `${sent().headers['plaid-verification'] ?? ''}.x`].map(
+      (token) => [token, { body: BODY, headers: { 'plaid-verification': token } }] as const,
+    ),
+  ];
+
+  it.each(forged)('rejects a delivery with %s', async (_, delivery) => {
+    expect(
+      await statusOf(
+        verifierWith(() => jwk),
+        delivery,
+      ),
+    ).toBe(401);
+  });
+
+  it('rejects a token of an expired or unknown key, and asks for a retry if the key cannot be fetched', async () => {
+    expect(
+      await statusOf(
+        verifierWith(() => ({ ...jwk, expired_at: NOW / 1000 })),
+        sent(),
+      ),
+    ).toBe(401);
+    expect(
+      await statusOf(
+        verifierWith(() => undefined),
+        sent(),
+      ),
+    ).toBe(401);
+    expect(
+      await statusOf(
+        verifierWith(() => Promise.reject(new Error('no network'))),
+        sent(),
+      ),
+    ).toBe(503);
+  });
+
+  it('asks for at most four unknown keys, and then for one a minute', async () => {
+    const time = { now: NOW };
+    const getKey = vi.fn((id: string) => (id === KEY_ID ? jwk : undefined));
+    const verify = verifierWith(getKey, () => time.now);
+    const forged = (at: number): Sent => sent({ header: { kid: `forged-${String(at)}` } });
+    const statuses = [];
+    for (let at = 0; at < 8; at += 1) statuses.push(await statusOf(verify, forged(at)));
+    expect(statuses).toEqual([401, 401, 401, 401, 503, 503, 503, 503]);
+    // A genuine delivery is not rejected, but asked for again.
+    expect(await statusOf(verify, sent())).toBe(503);
+    time.now += MINUTE_MS;
+    expect(await statusOf(verify, sent())).toBe(200);
+    expect(await statusOf(verify, forged(9))).toBe(503);
+    expect(getKey).toHaveBeenCalledTimes(5);
+  });
+
+  it('refuses a missing function', () => {
+    expect(() => verifiers.plaid({} as never)).toThrow(/getKey must be a function.*ERR_WBP_VERIFIER/s);
+  });
+});
