@@ -35,6 +35,7 @@ export const additions: readonly Entry[] = [
   packageOf('redis', 'Redis'),
   packageOf('bullmq', 'BullMQ'),
   packageOf('sender', 'Sender'),
+  packageOf('reconcile', 'Reconcile'),
   packageOf('planner', 'Planner'),
   packageOf('dashboard', 'Dashboard'),
   packageOf('prometheus', 'Prometheus'),

@@ -111,7 +111,7 @@ describe('add() with dryRun', () => {
   it('rejects when the store does not answer, and ends before the store is closed', async () => {
     const bench = new InboxBench();
     const { store } = bench;
-    const { put } = store;
+    const put = store.put.bind(store);
     Object.assign(store, { put: () => Promise.reject(new Error('no disk')) });
     await bench.advance(1000);
     await expect(bench.inbox.add({ body: '' }, { dryRun: true })).rejects.toMatchObject({
