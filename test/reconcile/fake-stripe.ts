@@ -7,7 +7,6 @@ export interface StripeEvent {
   readonly data: { readonly object: Readonly<Record<string, unknown>> };
 }
 
-export const STRIPE = 'https://api.stripe.com';
 const DAY_S = 86_400;
 
 /**

@@ -1,3 +1,4 @@
+import { setImmediate as turn } from 'node:timers/promises';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { type InboxStore, memoryStore } from '@webhook-backpressure/inbox';
 import { type FoundEvent, github, type Source } from '@webhook-backpressure/reconcile';
@@ -47,6 +48,16 @@ describe('reconcile()', () => {
     const beganMs = bed.wallMs;
     await bed.result();
     expect(bed.wallMs - beganMs).toBeCloseTo(everyMs, -1);
+  });
+
+  it('requests nothing in the build of an app', async () => {
+    vi.stubEnv('NEXT_PHASE', 'phase-production-build');
+    setUp();
+    bed.start({ source: source(), fetch: api.fetch });
+    await bed.bench.inbox.opened;
+    await turn();
+    expect(api.calls).toEqual([]);
+    vi.unstubAllEnvs();
   });
 
   it('makes one run at a time, and one after it for all calls during it', async () => {
@@ -182,7 +193,7 @@ describe('reconcile()', () => {
     const { guid } = await api.happen('push', { text: 'x'.repeat(100) }, 502);
     await api.happen('push', {}, 502);
     bed.start({ source: source(), fetch: api.fetch });
-    expect(await bed.result()).toMatchObject({ found: 2, missed: 1, added: 1, skipped: 1, error: undefined });
+    expect(await bed.result()).toMatchObject({ found: 2, missed: 2, added: 1, skipped: 1, error: undefined });
     expect(await bed.result()).toMatchObject({ found: 2, missed: 1, added: 0, skipped: 1, requests: 1 });
     const skipped = bed.events.filter(({ type }) => type === 'skipped');
     expect(skipped).toMatchObject([{ id: guid, error: expect.stringContaining('maxBodyBytes') as string }]);
@@ -210,6 +221,7 @@ describe('reconcile()', () => {
   it.each([
     ['a string', 'evt_1'],
     ['no time', { id: 'a', body: '' }],
+    ['no id', { at: new Date(), body: '' }],
     ['an invalid time', { id: 'a', at: new Date(NaN), body: '' }],
     ['neither body nor load()', { id: 'a', at: new Date() }],
   ])('ends a run whose source yields %s', async (_, event) => {
@@ -217,9 +229,21 @@ describe('reconcile()', () => {
     expect((await bed.result()).error).toMatch(/ERR_WBP_RECONCILE_SOURCE/);
   });
 
+  it.each([
+    ['nothing', undefined],
+    ['an object without a body', { headers: {} }],
+  ])('loses no event whose load() resolves to %s', async (_, content) => {
+    let given: unknown = content;
+    const load = (): Promise<never> => Promise.resolve(given as never);
+    bed.start({ source: listOf({ id: 'a', at: new Date(bed.wallMs), load }), everyMs: 600_000 });
+    expect((await bed.result()).error).toMatch(/load\(\) must return/);
+    given = { body: '{}' };
+    expect(await bed.result()).toMatchObject({ added: 1 });
+  });
+
   it('skips an event that the inbox cannot take, and adds the next', async () => {
     bed.start({ source: listOf(found(''), found('x'.repeat(300)), found('a')) });
-    expect(await bed.result()).toMatchObject({ found: 3, added: 1, skipped: 2, error: undefined });
+    expect(await bed.result()).toMatchObject({ found: 3, missed: 3, added: 1, skipped: 2, error: undefined });
   });
 
   it('begins at the time that since() returns, and reports why it fails', async () => {
@@ -263,21 +287,5 @@ describe('reconcile()', () => {
     void bed.bench.inbox.close().then(() => (isClosed = true));
     await bed.until(() => isClosed);
     expect(await run).toMatchObject({ error: 'The reconciler is closed.' });
-  });
-
-  it('warns once of each kind without a listener, and lets the inbox warn as well', async () => {
-    const warn = vi.spyOn(process, 'emitWarning').mockReturnValue(undefined);
-    api.trouble = () => new Response('', { status: 401 });
-    const quiet = bed.start({ source: source(), fetch: api.fetch });
-    await bed.pass(1_000_000);
-    expect(warn).not.toHaveBeenCalled();
-    await quiet.close();
-    const { reconcile } = await import('@webhook-backpressure/reconcile');
-    const { clock, inbox } = bed.bench;
-    const alone = reconcile({ inbox, clock, source: source(), fetch: api.fetch });
-    await bed.pass(2_000_000);
-    await alone.close();
-    const codes = warn.mock.calls.map(([, options]) => (options as unknown as { code: string }).code);
-    expect(codes).toEqual(['WBP_RECONCILE_FAILED']);
   });
 });

@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
-import { github } from '@webhook-backpressure/reconcile';
+import { github, reconcile } from '@webhook-backpressure/reconcile';
 import { RunFetch } from '../../packages/reconcile/src/run-fetch.ts';
 import { manualClock } from '@webhook-backpressure/core/testing';
 import { ReconcileBed } from './bed.ts';
@@ -172,5 +172,20 @@ describe('reconcile(), with an API in trouble', () => {
     const result = await bed.result(reconciler.run());
     expect(result.error).toMatch(/did not answer within 30 s/);
     expect(result.tookMs).toBeGreaterThanOrEqual(30_000);
+  });
+
+  it('warns once of each kind without a listener, and lets the inbox warn as well', async () => {
+    const warn = vi.spyOn(process, 'emitWarning').mockReturnValue(undefined);
+    api.trouble = () => new Response('', { status: 401 });
+    const quiet = bed.start({ source: source(), fetch: api.fetch });
+    await bed.pass(1_000_000);
+    expect(warn).not.toHaveBeenCalled();
+    await quiet.close();
+    const { clock, inbox } = bed.bench;
+    const alone = reconcile({ inbox, clock, source: source(), fetch: api.fetch });
+    await bed.pass(2_000_000);
+    await alone.close();
+    const codes = warn.mock.calls.map(([, options]) => (options as unknown as { code: string }).code);
+    expect(codes).toEqual(['WBP_RECONCILE_FAILED']);
   });
 });

@@ -4,7 +4,7 @@ export interface ReconcileResult {
   readonly since: Date;
   /**
    * The events before this time need no further run: 5 minutes before the run began, by the earlier one of the API's clock
-   * and the own. `since` if the run has failed.
+   * and the own. `since` if the run has failed, or was dry.
    */
   readonly mark: Date;
   /** Events of the source. GitHub's and Stripe's are those that were not delivered. */

@@ -124,12 +124,13 @@ async function* pagesOf({ api, hook }: Hook, tools: SourceTools): AsyncGenerator
   }
 }
 
-function listed({ id, guid, event, delivered_at, redelivery, status_code }: Record<string, unknown>): Listed {
-  const at = new Date(String(delivered_at));
+function listed(item: Record<string, unknown>): Listed {
+  const { id, guid, event, delivered_at, throttled_at, redelivery, status_code: status } = item;
+  const at = new Date(String(delivered_at ?? throttled_at));
   const isWhole = /^\d{1,20}$/.test(String(id)) && typeof guid === 'string' && typeof event === 'string';
-  if (!isWhole || typeof status_code !== 'number' || Number.isNaN(at.getTime()))
-    throw apiError('A delivery of the list has no id, guid, event, delivered_at or status_code.');
-  const isDelivered = status_code >= 200 && status_code < 300;
+  if (!isWhole || Number.isNaN(at.getTime()))
+    throw apiError('A delivery of the list has no id, guid, event or delivered_at.');
+  const isDelivered = typeof status === 'number' && status >= 200 && status < 300;
   return { id: String(id), guid, event, at, isRedelivery: redelivery === true, isDelivered };
 }
 

@@ -8,7 +8,7 @@ import {
 } from '@webhook-backpressure/base';
 import { type EventBody, Listeners, measuring } from '@webhook-backpressure/core/extend';
 import type { InboxEvent } from '@webhook-backpressure/inbox';
-import { withCode } from '@webhook-backpressure/inbox/store';
+import { isBuilding, withCode } from '@webhook-backpressure/inbox/store';
 import type { ReconcileEvent, ReconcileListener, ReconcileResult } from './events.ts';
 import { checkSince, type ReconcileOptions, type Settings, settingsOf } from './options.ts';
 import { Run } from './run.ts';
@@ -85,7 +85,8 @@ class InboxReconciler implements Reconciler {
     inBackground(this.run());
     inBackground(
       settings.inbox.opened.then(() => {
-        this.#isOpen = true;
+        // The store stays closed in the build of an app, and nothing is fetched for it.
+        this.#isOpen = !isBuilding();
         this.#begin();
       }),
     );
@@ -158,9 +159,10 @@ class InboxReconciler implements Reconciler {
     }
     // An own clock that is ahead must not leave out what happens in between.
     const markMs = Math.min(wallMs, fetch.dateMs ?? wallMs, run.unsettledMs) - OVERLAP_MS;
-    const mark = hasEnded ? new Date(Math.max(since.getTime(), markMs)) : since;
+    const isDone = hasEnded && !dryRun;
+    const mark = isDone ? new Date(Math.max(since.getTime(), markMs)) : since;
     // After a failed first run, `since` is asked for again.
-    if (hasEnded) this.#mark = mark;
+    if (isDone) this.#mark = mark;
     const { found, missed, added, requested, skipped, error } = run;
     const counts = { found, missed, added, requested, skipped, requests: fetch.requests };
     return { since, mark, ...counts, tookMs: this.#now() - beganMs, error };

@@ -3,7 +3,14 @@ import type { EventBody } from '@webhook-backpressure/core/extend';
 import type { AddedDelivery, AddResult, Inbox } from '@webhook-backpressure/inbox';
 import type { ReconcileEvent } from './events.ts';
 import { unlessAborted } from './unless-aborted.ts';
-import { checkFound, type EventContent, type FoundEvent, type Source, type SourceTools } from './source.ts';
+import {
+  checkedContent,
+  checkFound,
+  type EventContent,
+  type FoundEvent,
+  type Source,
+  type SourceTools,
+} from './source.ts';
 
 /** A list that yields more does not end. */
 const MAX_EVENTS = 1_000_000;
@@ -72,12 +79,15 @@ export class Run {
   }
 
   async #settle(event: FoundEvent): Promise<void> {
+    const missedBefore = this.missed;
     try {
       const { headers, body } = event;
       if (body !== undefined) await this.#bring(event, { headers, body });
       else await this.#bringLater(event);
     } catch (error) {
       this.#skip(event.id, error);
+      // The inbox has rejected it before it was looked up.
+      if (this.missed === missedBefore) this.#miss(event);
     }
   }
 
@@ -130,7 +140,7 @@ export class Run {
   /** Undefined if it failed, and is left to the next run. */
   async #load({ load, at }: FoundEvent): Promise<EventContent | 'requested' | undefined> {
     try {
-      const content = await load?.();
+      const content = checkedContent(await load?.());
       this.#failuresInARow = 0;
       // A redelivery is settled when a later run finds it in the inbox.
       if (content === 'requested') this.unsettledMs = Math.min(this.unsettledMs, at.getTime());

@@ -1,4 +1,4 @@
-import { BackpressureError, type Awaitable, isRecord, show } from '@webhook-backpressure/base';
+import { BackpressureError, type Awaitable, invalidResult, isRecord, show } from '@webhook-backpressure/base';
 import type { Json } from '@webhook-backpressure/inbox';
 
 /** What the handlers get of an event. */
@@ -53,15 +53,28 @@ export type Source = (since: Date, tools: SourceTools) => AsyncIterable<FoundEve
 /** @throws BackpressureError `ERR_WBP_RECONCILE_SOURCE` if a source yields anything else. */
 export function checkFound(event: unknown): asserts event is FoundEvent {
   if (isRecord(event)) {
-    const { at, body, load } = event;
+    const { id, at, body, load } = event;
     const isTimed = at instanceof Date && !Number.isNaN(at.getTime());
     const hasBody = typeof body === 'string' || body instanceof Uint8Array || typeof load === 'function';
-    if (isTimed && hasBody) return;
+    if (typeof id === 'string' && isTimed && hasBody) return;
   }
   const rule = 'objects with id, at (a Date) and either body or load()';
   throw new BackpressureError(
     'ERR_WBP_RECONCILE_SOURCE',
     `source() must yield ${rule}, but yielded ${isRecord(event) ? 'another object' : show(event)}.`,
+  );
+}
+
+/** @throws BackpressureError `ERR_WBP_RECONCILE_SOURCE` if `load` resolves to anything else. */
+export function checkedContent(content: unknown): EventContent | 'requested' {
+  if (content === 'requested') return content;
+  if (isRecord(content) && (typeof content['body'] === 'string' || content['body'] instanceof Uint8Array))
+    return content as unknown as EventContent;
+  throw invalidResult(
+    'ERR_WBP_RECONCILE_SOURCE',
+    'load',
+    'an object with a body, or "requested"',
+    isRecord(content) ? Object.keys(content) : content,
   );
 }
 
