@@ -78,6 +78,7 @@ export const groups: readonly Group[] = [
       doc('sizing', 'Sizing'),
       doc('inbox', 'The inbox'),
       doc('patterns', 'Patterns'),
+      doc('reconcile', 'Reconcile'),
       doc('web', 'Web APIs on each host'),
       doc('many-machines', 'Many machines'),
       doc('fleet', 'One limit for many receivers'),

@@ -156,6 +156,29 @@ describe('github()', () => {
     expect(bed.handled).toHaveLength(1);
   });
 
+  it.each([
+    ['a token with a line break', { token: 'ghp_secret\n' }],
+    ['a number', { token: 7 }],
+    ['no token', { token: undefined }],
+    ['no hook', { hook: [] }],
+    ['a hook with a query', { hook: `${HOOK}?per_page=1` }],
+    ['a hook that leaves its path', { hook: '/repos/../user/hooks/1/..' }],
+    ['a base URL with credentials', { baseUrl: 'https://me:ghp_secret@github.example' }],
+    ['a misspelled option', { hooks: HOOK }],
+  ])('rejects %s, without showing a secret', (_, options) => {
+    const create = (): unknown => source(options as never);
+    expect(create).toThrow(/ERR_WBP_(RECONCILE_SOURCE|UNKNOWN_OPTION)/);
+    expect(create).not.toThrow(/ghp_secret/);
+  });
+
+  it('reports what a token function returns that is no token, without showing it', async () => {
+    const token = (): Promise<string> => Promise.resolve('ghp secret');
+    const result = await bed.result(bed.start({ source: source({ token }), fetch: api.fetch }).run());
+    expect(result.error).toMatch(/credential must be/);
+    expect(result.error).not.toContain('ghp secret');
+    expect(api.calls).toEqual([]);
+  });
+
   it('calls the token function for each request', async () => {
     await api.happen('push', { at: 1 }, 502);
     let calls = 0;
