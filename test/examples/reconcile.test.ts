@@ -13,7 +13,7 @@ import { run } from './run.ts';
 // The examples import the built packages, as users do. This is quick if they are up to date.
 beforeAll(() => run('npm', ['run', '--silent', 'build'], root), 120_000);
 
-it('processes what GitHub could not deliver while it was down, and nothing twice', async () => {
+it('processes what GitHub could not deliver while it was down, and asks for nothing after a restart', async () => {
   const fake = new FakeGitHub({ wallMs: Date.now });
   const missed = await fake.happen('push', { at: 1 }, 502);
   await fake.happen('push', { at: 2 }, 202);
@@ -37,7 +37,10 @@ it('processes what GitHub could not deliver while it was down, and nothing twice
       const lines: string[] = [];
       for await (const line of createInterface({ input: child.stdout })) {
         lines.push(line);
-        if (lines.length === (start === 0 ? 3 : 2)) break;
+        const isDone = (start === 0 ? ['missed', 'process'] : ['missed']).every((word) =>
+          lines.some((one) => one.startsWith(word)),
+        );
+        if (isDone) break;
       }
       printed.push(lines.filter((line) => !line.startsWith('http')).sort());
     } finally {
@@ -49,8 +52,7 @@ it('processes what GitHub could not deliver while it was down, and nothing twice
   server.closeAllConnections();
   server.close();
   rmSync(folder, { recursive: true });
-  expect(printed).toEqual([
-    ['missed 1, added 1, requests 2', `process push ${missed.guid}`],
-    ['missed 0, added 0, requests 1'],
-  ]);
+  expect(printed[0]).toEqual(['missed 1, added 1, requests 2', `process push ${missed.guid}`]);
+  // The first process may have been killed before its handler was completed.
+  expect(printed[1]).toContain('missed 0, added 0, requests 1');
 }, 30_000);
