@@ -241,6 +241,15 @@ describe('reconcile()', () => {
     expect(await bed.result()).toMatchObject({ added: 1 });
   });
 
+  it('leaves out what happened before the time whose ids the inbox remembers', async () => {
+    setUp({ retentionMs: 3_600_000 });
+    const old = found('old', { at: new Date(bed.wallMs - 3_600_001) });
+    bed.start({ source: listOf(old, found('young')), since: new Date(0) });
+    expect(await bed.result()).toMatchObject({ found: 1, missed: 1, added: 1 });
+    await bed.until(() => bed.handled.length === 1);
+    expect(bed.ids).toEqual(['young']);
+  });
+
   it('skips an event that the inbox cannot take, and adds the next', async () => {
     bed.start({ source: listOf(found(''), found('x'.repeat(300)), found('a')) });
     expect(await bed.result()).toMatchObject({ found: 3, missed: 3, added: 1, skipped: 2, error: undefined });

@@ -134,6 +134,25 @@ describe('reconcile(), with an API in trouble', () => {
     expect(result.requests).toBe(3);
   });
 
+  it('ends an answer of more than 64 MiB', async () => {
+    let chunks = 0;
+    let isCancelled = false;
+    const endless = new ReadableStream<Uint8Array>({
+      pull: (controller) => {
+        chunks += 1;
+        controller.enqueue(new Uint8Array(1 << 20));
+      },
+      cancel: () => {
+        isCancelled = true;
+      },
+    });
+    const fetch = () => Promise.resolve(new Response(endless));
+    const reconciler = bed.start({ source: source(), fetch });
+    expect((await bed.result(reconciler.run())).error).toMatch(/more than 64 MiB/);
+    expect(chunks).toBeLessThanOrEqual(67);
+    expect(isCancelled).toBe(true);
+  });
+
   it('makes at most 100,000 requests in a run', async () => {
     const fetch = vi.fn(() => Promise.resolve(new Response('')));
     const one = new RunFetch({ clock: manualClock(), random: () => 0.5, fetch });
