@@ -29,8 +29,7 @@ const NO_ROOM: StoreLimits = { capacity: 0, maxBytes: 0, maxDeadLetters: 0, maxD
 /** The options that name a delivery. A worker has no `verify`. */
 type NamingOptions = {
   readonly [K in 'id' | 'keyGenerator' | 'verify' | 'senders' | 'notBefore']?:
-    | InboxOptions<never>[K]
-    | undefined;
+    InboxOptions<never>[K] | undefined;
 };
 
 /** Stores deliveries that the application adds, alone or within one of its transactions. */
