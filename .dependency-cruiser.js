@@ -29,6 +29,7 @@ const mayImport = {
     npm: ['undici', 'standardwebhooks', 'ipaddr.js'],
     node: 'values',
   },
+  reconcile: { packages: ['base', 'core', 'inbox', 'sender'] },
   otel: { packages: ['base', 'core', 'observe'], npm: ['@opentelemetry/api'] },
   prometheus: { packages: ['base', 'observe'], npm: ['prom-client'] },
   dashboard: { packages: ['base', 'core', 'inbox', 'observe'], node: 'types' },

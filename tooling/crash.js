@@ -1,5 +1,5 @@
-// Runs the long variant of the crash tests: `node tooling/crash.js [--sender] [--store sqlite | --store postgres]`, or
-// `--transactions`, which uses both stores.
+// Runs the long variant of the crash tests: `node tooling/crash.js [--sender] [--store sqlite | --store postgres]`,
+// `--transactions`, which uses both stores, or `--reconcile`, which uses SQLite.
 import { spawnSync } from 'node:child_process';
 import { parseArgs } from 'node:util';
 import { root } from './packages.js';
@@ -9,10 +9,11 @@ const { values } = parseArgs({
     store: { type: 'string', default: 'sqlite' },
     sender: { type: 'boolean', default: false },
     transactions: { type: 'boolean', default: false },
+    reconcile: { type: 'boolean', default: false },
   },
 });
-const { store, sender, transactions } = values;
-const of = transactions ? 'transactions' : sender ? 'sender' : 'receiver';
+const { store, sender, transactions, reconcile } = values;
+const of = reconcile ? 'reconcile' : transactions ? 'transactions' : sender ? 'sender' : 'receiver';
 if (store !== 'sqlite' && store !== 'postgres')
   throw new Error(`--store must be sqlite or postgres, but was ${store}.`);
 const { status, error } = spawnSync('npx', ['vitest', 'run', '--config', 'test/crash/vitest.config.ts'], {

@@ -49,6 +49,7 @@ const projects: readonly Project[] = [
   { uses: 'hono', beside: { hono: testedVersion('hono') } },
   { uses: 'hono', beside: { hono: testedVersion('hono40') } },
   { uses: 'sender', with: 'node', beside: {} },
+  { uses: 'reconcile', with: 'node', beside: {} },
   { uses: 'planner', beside: {} },
   { uses: 'prometheus', with: 'node', beside: { 'prom-client': testedVersion('prom-client') } },
   { uses: 'prometheus', with: 'node', beside: { 'prom-client': testedVersion('prom-client150') } },

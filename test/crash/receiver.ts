@@ -7,6 +7,16 @@ export interface ReceiverSettings {
   readonly maxHandlingMs: number;
 }
 
+/** Where a process fetches what it has missed. */
+export interface ApiSettings {
+  readonly url: string;
+  readonly token: string;
+  readonly hook: string;
+  /** How much faster its clock is than that of the system, since `startMs`. */
+  readonly speed: number;
+  readonly startMs: number;
+}
+
 /** What a process gets. */
 export interface LifeSettings extends ReceiverSettings {
   readonly role: 'both' | 'receiver' | 'worker';
@@ -18,6 +28,8 @@ export interface LifeSettings extends ReceiverSettings {
   readonly life: number;
   /** How far its clock is ahead. Default: 0. */
   readonly aheadMs?: number;
+  /** Default: it fetches nothing. */
+  readonly api?: ApiSettings;
 }
 
 /** One life of a process that receives, works or both. */

@@ -5,6 +5,8 @@ const { CRASH_STORE: store, CRASH_OF: of } = process.env;
 function chosen(): { readonly include: string[]; readonly env: Record<string, string> } {
   if (of === 'transactions')
     return { include: ['test/crash/transactions.test.ts'], env: { CRASH_KILLS: '2000' } };
+  if (of === 'reconcile')
+    return { include: ['test/crash/reconcile.test.ts'], env: { CRASH_KILLS: '6', CRASH_EVENTS: '10000' } };
   if (of === 'sender')
     return {
       include: [

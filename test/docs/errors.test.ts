@@ -26,6 +26,7 @@ import { closeOnSignals, processPressure, readiness } from '@webhook-backpressur
 import { instrument } from '@webhook-backpressure/otel';
 import { collect } from '@webhook-backpressure/prometheus';
 import { postgresSchema, postgresStore } from '@webhook-backpressure/postgres';
+import { github, reconcile, type Source, stripe } from '@webhook-backpressure/reconcile';
 import { redisBuckets, redisRegistry } from '@webhook-backpressure/redis';
 import {
   createSender,
@@ -136,6 +137,13 @@ function work(): void {
   // The reader's own code.
 }
 
+/** Of a source whose API answers 401. */
+function firstOf(source: Source): Promise<unknown> {
+  const { signal } = new AbortController();
+  const fetch = () => Promise.resolve(new Response('', { status: 401 }));
+  return source(new Date(0), { signal, fetch })[Symbol.asyncIterator]().next();
+}
+
 /** Rejects with the error of the app. */
 async function postLogin(app: Hono): Promise<void> {
   app.onError((error) => {
@@ -163,6 +171,11 @@ async function thrownBy(line: string): Promise<unknown> {
     createSender,
     tokenBucket,
     limitedFetch,
+    reconcile,
+    github,
+    stripe,
+    token: 'ghp_1',
+    firstOf,
     sending: sending(),
     sender: createSender(sending()),
     senders,

@@ -1,5 +1,6 @@
 import {
   BackpressureError,
+  checkNames,
   DAY_MS,
   type GlanceField,
   invalid,
@@ -25,7 +26,8 @@ import {
   type AnyInboxOptions,
 } from './options/inbox-settings.ts';
 import type { InboxRole } from './options/roles.ts';
-import { Additions, type AddedDelivery, type AddResult } from './receive/additions.ts';
+import type { AddedDelivery, AddOptions, AddResult } from './receive/added-delivery.ts';
+import { Additions } from './receive/additions.ts';
 import { InboxAdmission } from './receive/inbox-admission.ts';
 import type { InboxAnswer } from './receive/inbox-answers.ts';
 import { InboxReceiver } from './receive/inbox-receiver.ts';
@@ -195,8 +197,12 @@ export class DurableInbox implements Inbox {
     return Promise.reject(new BackpressureError('ERR_WBP_ROLE', sentence));
   }
 
-  add(delivery: AddedDelivery, { client }: { client?: unknown } = {}): Promise<AddResult> {
-    return client === undefined ? this.#additions.add(delivery) : this.#additions.addIn(client, delivery);
+  add(delivery: AddedDelivery, options: AddOptions = {}): Promise<AddResult> {
+    checkNames(options, 'the options of add()', ['client', 'asReceived', 'dryRun'], 'ERR_WBP_ADD');
+    const { client, asReceived, dryRun } = options;
+    if (client === undefined) return this.#additions.add(delivery, { asReceived, dryRun });
+    if (asReceived === undefined && dryRun === undefined) return this.#additions.addIn(client, delivery);
+    throw new BackpressureError('ERR_WBP_ADD', 'client cannot be combined with asReceived or dryRun.');
   }
 
   snapshot(): InboxSnapshot {

@@ -4,7 +4,7 @@ import type { Completed, Pending } from './admin/lists.ts';
 import type { InboxListener, InboxTotals } from './events/inbox-events.ts';
 import type { CurrentInboxOptions, DeliveryHandler, InboxTunable } from './options/inbox-options.ts';
 import type { InboxRole } from './options/roles.ts';
-import type { AddedDelivery, AddResult } from './receive/additions.ts';
+import type { AddedDelivery, AddOptions, AddResult } from './receive/added-delivery.ts';
 import type { InboxAnswer } from './receive/inbox-answers.ts';
 import type { InboxRequest } from './receive/inbox-request.ts';
 
@@ -96,18 +96,19 @@ export interface Inbox {
    */
   receive(request: InboxRequest): Promise<InboxAnswer | null>;
   /**
-   * Stores a delivery that the application itself makes, without a request: it is processed like one that was received.
-   * Resolves when it is committed. With `client` it is stored within the transaction of the application: the promise
+   * Stores a delivery that the application itself makes or has fetched, without a request: it is processed like one that was
+   * received. Resolves when it is committed. With `client` it is stored within the transaction of the application: the promise
    * resolves when the statement has run, and the delivery is processed once the transaction is committed; it is counted
    * and reported from its start on.
    *
-   * @param options - `client`: as of `complete` in {@link ProcessContext}. With a connection of SQLite and without
-   * `encrypt` the delivery is stored, or the call has thrown, when it returns.
+   * @param options - see {@link AddOptions}. With a connection of SQLite as `client` and without `encrypt` the delivery is
+   * stored, or the call has thrown, when it returns.
    * @throws BackpressureError (as a rejection, with `client` also synchronously) `ERR_WBP_ADD` for an invalid delivery;
    * `ERR_WBP_ADD_FULL` when there is no room; `ERR_WBP_ADD_STORE` when the store did not confirm it, or is not open;
-   * `ERR_WBP_TRANSACTION` when the client cannot be used. Then the transaction must be rolled back.
+   * `ERR_WBP_TRANSACTION` when the client cannot be used. Then the transaction must be rolled back. With `asReceived`, rejects
+   * with what `id` or `keyGenerator` throws.
    */
-  add(delivery: AddedDelivery, options?: { client?: unknown }): Promise<AddResult>;
+  add(delivery: AddedDelivery, options?: AddOptions): Promise<AddResult>;
   /** The current state and totals. */
   snapshot(): InboxSnapshot;
   /**

@@ -4,6 +4,7 @@ import { setTimeout } from 'node:timers/promises';
 import { createWorker } from '@webhook-backpressure/inbox';
 import { webhookInbox } from '@webhook-backpressure/express/inbox';
 import { postgresStore } from '@webhook-backpressure/postgres';
+import { github, reconcile } from '@webhook-backpressure/reconcile';
 import { sqliteStore } from '@webhook-backpressure/sqlite';
 import express from 'express';
 
@@ -26,6 +27,7 @@ const {
   concurrency,
   attempts,
   maxHandlingMs,
+  api,
 } = /** @type {import('../receiver.ts').LifeSettings} */ (settings);
 
 const trueNow = Date.now;
@@ -78,10 +80,35 @@ function begin() {
   return webhooks.inbox;
 }
 
+/**
+ * Fetches missed events, on a clock that is faster than that of the system.
+ *
+ * @param {import('../receiver.ts').ApiSettings} of
+ */
+function beginReconciling({ url, token, hook, speed, startMs }) {
+  return reconcile({
+    inbox,
+    source: github({ token, hook, baseUrl: url }),
+    clock: {
+      now: () => speed * performance.now(),
+      setTimeout: (callback, ms) => globalThis.setTimeout(callback, ms / speed).unref(),
+      clearTimeout: (timer) => {
+        globalThis.clearTimeout(/** @type {NodeJS.Timeout | undefined} */ (timer));
+      },
+    },
+    wallClock: () => startMs + speed * (trueNow() - startMs),
+  });
+}
+
 const inbox = begin();
+const reconciler = api && beginReconciling(api);
 const LOOK_MS = 20;
 
 async function drained() {
+  for (let isComplete = reconciler === undefined; !isComplete;) {
+    const { missed, error } = (await reconciler?.run()) ?? {};
+    isComplete = missed === 0 && error === undefined;
+  }
   while (inbox.snapshot().depth > 0) await setTimeout(LOOK_MS);
   process.send?.({ drained: true });
 }

@@ -1,60 +1,47 @@
+import { BackpressureError, checkBoolean, isThenable, show } from '@webhook-backpressure/base';
+import { deliveryOf } from '@webhook-backpressure/core/extend';
 import {
-  BackpressureError,
-  checkNames,
-  invalid,
-  isRecord,
-  isThenable,
-  show,
-} from '@webhook-backpressure/base';
-import { DEFAULT_KEY } from '@webhook-backpressure/core/extend';
+  builtInSenders,
+  createRecognition,
+  idOf,
+  type Recognition,
+  resolveSenders,
+} from '@webhook-backpressure/senders';
 import type { InboxState } from '../capacity/inbox-state.ts';
-import { frozenJson, NotJsonError, type Json } from '../delivery/json.ts';
-import { NO_REQUEST } from '../delivery/request-facts.ts';
+import { rawDelivery } from '../delivery/inbox-delivery.ts';
 import { storedBytes } from '../delivery/stored-bytes.ts';
 import type { StoredDelivery } from '../delivery/stored-delivery.ts';
-import { randomUuid, utf8 } from '../encryption/web-crypto.ts';
 import type { InboxOptions } from '../options/inbox-options.ts';
-import { withoutRedacted } from '../options/inbox-settings.ts';
 import { GroupCommit } from '../store-calls/group-commit.ts';
 import type { Put, PutResult, StoreLimits } from '../store/receiving-store.ts';
-import { notBeforeMsOf } from './delivery-fields.ts';
+import {
+  type AddedDelivery,
+  addedHeaders,
+  type AddOptions,
+  type AddResult,
+  plainDelivery,
+} from './added-delivery.ts';
+import { namesOf, notBeforeMsOf, verifierOf } from './delivery-fields.ts';
 
-/** A delivery that the application itself puts into the inbox. */
-export interface AddedDelivery {
-  /** The delivery id: 1 to 256 characters, except `all`. The same id of a key is stored once. Default: a generated id. */
-  id?: string | undefined;
-  /** The key whose share of the inbox it uses: 1 to 256 characters. Default: `sender`, else `default`. */
-  key?: string | undefined;
-  /** The name of the sender, as `process` sees it: 1 to 256 characters. Default none. */
-  sender?: string | undefined;
-  /** Headers, as `process` sees them, with names in any case. Those that `redact` names are not stored. Default none. */
-  headers?: Readonly<Record<string, string>> | undefined;
-  /** The body, up to `maxBodyBytes`. A string is stored as UTF-8. */
-  body: string | Uint8Array;
-  /** What `process` gets as `context`: a JSON value of at most 16,384 characters. Default null. */
-  context?: Json | undefined;
-}
+/** A put with these stores nothing, and still says whether the id is known. */
+const NO_ROOM: StoreLimits = { capacity: 0, maxBytes: 0, maxDeadLetters: 0, maxDeadLetterBytes: 0 };
 
-/** The result of `add`. */
-export interface AddResult {
-  /** The id, given or generated. */
-  readonly id: string;
-  /** `duplicate`: the id was known. */
-  readonly status: 'accepted' | 'duplicate';
-}
-
-const NAMES = ['id', 'key', 'sender', 'headers', 'body', 'context'];
-const MAX_CHARACTERS = 256;
-const MAX_CONTEXT_CHARACTERS = 16 * 1024;
+/** The options that name a delivery. A worker has no `verify`. */
+type NamingOptions = {
+  readonly [K in 'id' | 'keyGenerator' | 'verify' | 'senders' | 'notBefore']?:
+    InboxOptions<never>[K] | undefined;
+};
 
 /** Stores deliveries that the application adds, alone or within one of its transactions. */
 export class Additions {
   readonly #inbox: InboxState;
-  readonly #options: Pick<InboxOptions<never>, 'notBefore'>;
+  readonly #options: NamingOptions;
   readonly #opened: Promise<void>;
   readonly #stored: () => void;
   readonly #expected: () => void;
   readonly #puts: GroupCommit<Put, PutResult>;
+  readonly #lookups: GroupCommit<Put, PutResult>;
+  #recognition: Recognition | undefined;
 
   /**
    * @param stored - called after a delivery was stored.
@@ -62,7 +49,7 @@ export class Additions {
    */
   constructor(
     inbox: InboxState,
-    options: Pick<InboxOptions<never>, 'notBefore'>,
+    options: NamingOptions,
     opened: Promise<void>,
     stored: () => void,
     expected: () => void,
@@ -72,9 +59,10 @@ export class Additions {
     this.#opened = opened;
     this.#stored = stored;
     this.#expected = expected;
-    this.#puts = new GroupCommit((batch) =>
-      inbox.store.put(batch, { limits: this.#limits, nowMs: inbox.wall.trustedMs() }),
-    );
+    const putWithin = (limits: () => StoreLimits): GroupCommit<Put, PutResult> =>
+      new GroupCommit((batch) => inbox.store.put(batch, { limits: limits(), nowMs: inbox.wall.trustedMs() }));
+    this.#puts = putWithin(() => this.#limits);
+    this.#lookups = putWithin(() => NO_ROOM);
   }
 
   get isStoring(): boolean {
@@ -82,15 +70,37 @@ export class Additions {
   }
 
   /** Resolves when nothing is being stored. */
-  idle(): Promise<void> {
-    return this.#puts.idle();
+  async idle(): Promise<void> {
+    await Promise.all([this.#puts.idle(), this.#lookups.idle()]);
   }
 
-  async add(given: AddedDelivery): Promise<AddResult> {
-    const { encryption, level, receivingHealth, report } = this.#inbox;
-    const delivery = this.#delivery(given);
+  async add(given: AddedDelivery, options: Omit<AddOptions, 'client'>): Promise<AddResult> {
+    const { asReceived = false, dryRun = false } = options;
+    checkBoolean('ERR_WBP_ADD', 'asReceived', asReceived);
+    checkBoolean('ERR_WBP_ADD', 'dryRun', dryRun);
+    const plain = plainDelivery(given, this.#inbox);
+    const delivery = this.#timed(asReceived ? await this.#asReceived(plain, given) : plain);
     await this.#opened;
     this.#checkOpen();
+    return dryRun ? this.#lookUp(delivery) : this.#store(delivery);
+  }
+
+  async #lookUp(delivery: StoredDelivery): Promise<AddResult> {
+    const { receivingHealth } = this.#inbox;
+    // The body is not compared, so it need not be encrypted.
+    const put = putOf({ ...delivery, rawBody: new Uint8Array() });
+    try {
+      const result = checked(await this.#lookups.add(put, 0));
+      receivingHealth.worked();
+      return resultOf(delivery.id, result === 'full' ? 'stored' : result);
+    } catch (error) {
+      receivingHealth.failed('put', error);
+      throw storeError('The store did not say whether the delivery is known.', error);
+    }
+  }
+
+  async #store(delivery: StoredDelivery): Promise<AddResult> {
+    const { encryption, level, receivingHealth, report } = this.#inbox;
     const stored = await encryption.encrypt(delivery);
     if (level.isFull) throw this.#full();
     const { key, sender, id } = delivery;
@@ -127,7 +137,7 @@ export class Additions {
         'ERR_WBP_TRANSACTION',
         'The store of this inbox cannot store a delivery in a transaction of the application. Use postgresStore() or sqliteStore().',
       );
-    const delivery = this.#delivery(given);
+    const delivery = this.#timed(plainDelivery(given, this.#inbox));
     this.#checkOpen();
     const encrypted = this.#inbox.encryption.encrypt(delivery);
     if (isThenable(encrypted)) return encrypted.then((one) => this.#putIn(client, one));
@@ -151,29 +161,24 @@ export class Additions {
     return resultOf(id, known);
   }
 
-  #delivery(given: AddedDelivery): StoredDelivery {
-    const { settings, fixtures, wall } = this.#inbox;
-    checkNames(given, 'add()', NAMES, 'ERR_WBP_ADD');
-    // Read once: a getter might return something else the next time.
-    const { id, sender, key = sender ?? DEFAULT_KEY, headers = {}, body, context = null } = given;
-    if (id !== undefined) checkName('id', id);
-    if (sender !== undefined) checkName('sender', sender);
-    checkName('key', key);
-    const plain: StoredDelivery = {
-      id: id ?? randomUuid(),
-      key,
-      isIdGenerated: id === undefined,
-      sender,
-      request: NO_REQUEST,
-      context: contextOf(context),
-      headers: withoutRedacted(headersOf(headers), fixtures.redacts),
-      rawBody: bodyOf(body, settings.maxBodyBytes),
-      receivedAtMs: wall.rawMs(),
-      sealedBy: undefined,
-      fingerprint: undefined,
-    };
-    const notBeforeMs = notBeforeMsOf(this.#options, plain);
-    return notBeforeMs === undefined ? plain : { ...plain, notBeforeMs };
+  /** With the names of a received delivery. */
+  async #asReceived(plain: StoredDelivery, given: AddedDelivery): Promise<StoredDelivery> {
+    const { verify = false, ...options } = this.#options;
+    // Those that are not stored are of use to a callback.
+    const headers = addedHeaders(given.headers ?? {});
+    this.#recognition ??= createRecognition([...resolveSenders(options.senders), ...builtInSenders]);
+    const profile = this.#recognition.find(headers);
+    const found = profile === undefined ? { id: idOf(undefined, headers) } : deliveryOf(profile, headers);
+    const names = await namesOf({ ...options, verify }, rawDelivery({ ...plain, headers }), {
+      id: found.id ?? given.id,
+      key: verifierOf(verify).key ?? found.key ?? plain.key,
+    });
+    return { ...plain, ...names, sender: profile?.name ?? plain.sender };
+  }
+
+  #timed(delivery: StoredDelivery): StoredDelivery {
+    const notBeforeMs = notBeforeMsOf(this.#options, delivery);
+    return notBeforeMs === undefined ? delivery : { ...delivery, notBeforeMs };
   }
 
   get #limits(): StoreLimits {
@@ -213,53 +218,4 @@ function checked(result: unknown): PutResult {
 
 function storeError(sentence: string, cause?: unknown): BackpressureError {
   return new BackpressureError('ERR_WBP_ADD_STORE', sentence, { cause });
-}
-
-function checkName(name: 'id' | 'key' | 'sender', value: unknown): void {
-  const isRight = typeof value === 'string' && value.length >= 1 && value.length <= MAX_CHARACTERS;
-  // Operator calls read the id `all` as every delivery.
-  if (isRight && !(name === 'id' && value === 'all')) return;
-  const rule = `a string of 1 to 256 characters${name === 'id' ? ', and not "all"' : ''}`;
-  throw invalid('ERR_WBP_ADD', name, rule, value);
-}
-
-/** @throws BackpressureError `ERR_WBP_ADD`, without the value of a header: it may be a token. */
-function headersOf(headers: unknown): Record<string, string> {
-  if (!isRecord(headers)) throw invalid('ERR_WBP_ADD', 'headers', 'an object', headers);
-  const entries: [name: string, value: string][] = [];
-  for (const [name, value] of Object.entries(headers)) {
-    if (value === undefined) continue;
-    if (typeof value !== 'string')
-      throw new BackpressureError('ERR_WBP_ADD', `The header ${show(name)} must be a string.`);
-    entries.push([name.toLowerCase(), value]);
-  }
-  return Object.fromEntries(entries);
-}
-
-function contextOf(given: unknown): Json {
-  let context: Json;
-  try {
-    context = frozenJson(given);
-  } catch (error) {
-    if (!(error instanceof NotJsonError)) throw error;
-    throw new BackpressureError(
-      'ERR_WBP_ADD',
-      `context must be a JSON value, but ${error.message.replace(/^\./, '')}.`,
-    );
-  }
-  const size = JSON.stringify(context).length;
-  if (size <= MAX_CONTEXT_CHARACTERS) return context;
-  throw invalid('ERR_WBP_ADD', 'context', 'at most 16,384 characters of JSON', size);
-}
-
-/** A copy, since the application may change its bytes before they are stored. */
-function bodyOf(body: unknown, maxBytes: number): Uint8Array {
-  const bytes =
-    typeof body === 'string' ? utf8(body) : body instanceof Uint8Array ? new Uint8Array(body) : undefined;
-  if (bytes === undefined) throw invalid('ERR_WBP_ADD', 'body', 'a string or a Uint8Array', body);
-  if (bytes.byteLength <= maxBytes) return bytes;
-  throw new BackpressureError(
-    'ERR_WBP_ADD',
-    `body must take at most ${String(maxBytes)} bytes (maxBodyBytes), but took ${String(bytes.byteLength)}.`,
-  );
 }

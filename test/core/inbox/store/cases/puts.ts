@@ -197,6 +197,25 @@ export function puts(bed: BedOf): void {
       expect(await put(store, [delivery('c'), delivery('d')], { limits })).toEqual(['stored', 'full']);
     });
 
+    it('says without any room which ids are known, and stores nothing', async () => {
+      const store = await opened(bed());
+      const none = { capacity: 0, maxBytes: 0, maxDeadLetters: 0, maxDeadLetterBytes: 0 };
+      await put(store, [delivery('completed')]);
+      await settle(store, ends.completed(await claimOne(store)));
+      await put(store, [delivery('unfinished')]);
+      const ids = ['completed', 'new', 'unfinished', 'new'];
+      for (let at = 0; at < 2; at += 1) {
+        const results = await put(
+          store,
+          ids.map((id) => delivery(id)),
+          { limits: none },
+        );
+        expect(results).toEqual(['duplicate', 'full', 'duplicate', 'full']);
+      }
+      expect((await store.stats()).depth).toBe(1);
+      expect(await put(store, [delivery('new')])).toEqual(['stored']);
+    });
+
     it('returns full above maxBytes, to the byte, and stores a smaller one', async () => {
       const store = await opened(bed());
       const [a, b] = [delivery('a'), delivery('b')];
