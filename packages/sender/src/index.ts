@@ -17,4 +17,5 @@ export type { BatchOptions, Endpoint } from './options/endpoint-settings.ts';
 export type { EndpointLimits } from './options/rates.ts';
 export type { SenderOptions, SenderRetryOptions } from './options/sender-options.ts';
 export type { OutgoingEvent, SendResult } from './outbox/outgoing-event.ts';
+export { publicKeySet, type PublicKey } from './requests/signatures.ts';
 export { createSender, type Sender } from './sender.ts';

@@ -3,7 +3,8 @@ import { Deadlines, errorMessageOf, NO_DEADLINE, type Timed } from '@webhook-bac
 import type { Batch } from '../batches/batching.ts';
 import { checkStored } from '../outbox/outgoing-event.ts';
 import type { SenderContext } from '../outbox/sender-context.ts';
-import { batchContent, eventContent, signatureHeaders } from '../requests/request-content.ts';
+import { batchContent, eventContent } from '../requests/request-content.ts';
+import { signatureHeaders } from '../requests/signatures.ts';
 import { RequestFailure, type Answer, type OutgoingRequest, type Requester } from '../requests/request.ts';
 import type { Destination, Learned } from './destinations.ts';
 import type { Claim } from './settling.ts';

@@ -9,7 +9,7 @@ import {
 } from '@webhook-backpressure/base';
 import type { BucketLimit } from '@webhook-backpressure/fleet';
 import { endpointUrl } from '../requests/addresses.ts';
-import { checkSecret } from '../requests/request-content.ts';
+import { checkSecret } from '../requests/signatures.ts';
 import { checkInFlight, endpointLimit, type EndpointLimits, type LimitDefaults } from './rates.ts';
 
 /** When events of an endpoint are put into one request: whichever comes first. */
@@ -30,8 +30,9 @@ export interface Endpoint extends EndpointLimits {
    */
   url: string | URL;
   /**
-   * Secrets of Standard Webhooks (`whsec_…` or base64) of at least 24 bytes, the newest first: each request is signed with all of them, so that the
-   * receiver can rotate. `null` sends requests without a signature.
+   * Secrets of Standard Webhooks (`whsec_…` or base64) of at least 24 bytes, or Ed25519 key pairs (`whsk_…`), the newest
+   * first: each request is signed with all of them, so that the receiver can rotate. Receivers verify the signatures of key
+   * pairs with {@link publicKeySet}. `null` sends requests without a signature.
    */
   secret: string | readonly string[] | null;
   /** Puts events into batches. Absent: one request for each event. Not together with `ordered`. */
@@ -139,7 +140,7 @@ function secretsOf(given: unknown): readonly string[] {
   if (secrets.length >= 1 && secrets.length <= MAX_SECRETS && secrets.every(checkSecret)) return secrets;
   throw new BackpressureError(
     'ERR_WBP_ENDPOINT_SECRET',
-    'secret must be base64 of at least 24 bytes, with or without whsec_, or a list of 1 to 10 of those, or null to send unsigned requests, ' +
+    'secret must be base64 of at least 24 bytes, with or without whsec_, or an Ed25519 key pair (whsk_), or a list of 1 to 10 of those, or null to send unsigned requests, ' +
       `but was ${kindOf(given)}.`,
   );
 }
