@@ -5,6 +5,7 @@ import { PriorityShares } from './priority-shares.ts';
 
 /** Keys of one call of the store. */
 const MAX_WANTS = 1000;
+const NEVER = Infinity;
 
 /** What may be claimed in one call. */
 export interface ClaimRoom {
@@ -28,9 +29,9 @@ export class KeyWants {
   readonly #turns: KeyTurns;
   readonly #tokens: KeyTokens;
   readonly #now: () => number;
-  readonly #shares = new PriorityShares();
+  readonly shares: PriorityShares = new PriorityShares();
   /** Of keys that wait for their limits only, after the last choice. */
-  nextTurnMs: number = Infinity;
+  nextTurnMs: number = NEVER;
 
   constructor(turns: KeyTurns, tokens: KeyTokens, now: () => number) {
     this.#turns = turns;
@@ -42,7 +43,7 @@ export class KeyWants {
   next({ count, roomOf }: ClaimRoom): Want[] {
     const wants: Want[] = [];
     const passed: Turn[] = [];
-    this.#shares.divide(count, (rank, most) => this.#addWants(wants, passed, rank, { count: most, roomOf }));
+    this.shares.divide(count, (rank, most) => this.#addWants(wants, passed, rank, { count: most, roomOf }));
     this.nextTurnMs = this.#turns.nextMs;
     // They wait for something else than their limits, and keep their turns.
     for (const turn of passed) this.#turns.putBack(turn);

@@ -157,6 +157,8 @@ export class LimitedClaims {
     const turn = this.#turns.at(key);
     this.tokens.ask(turn, nowMs);
     this.#turns.due(key, atMs, nowMs);
+    // Its priority may be another one.
+    this.#turns.review(turn, nowMs);
   }
 
   /** Takes the tokens of all wants, and reduces their counts to those that there are. */
@@ -184,9 +186,17 @@ export class LimitedClaims {
   async #claim(wants: readonly Want[]): Promise<void> {
     const newest = wants.filter(({ turn, count }) => turn.takesNewest(count));
     const earliest = newest.length === 0 ? wants : wants.filter((want) => !newest.includes(want));
-    const calls = [this.#claimSome(earliest, false), this.#claimSome(newest, true)];
-    // Each gives its tokens back, so a failed call must not end before the other one.
-    for (const call of await Promise.allSettled(calls)) if (call.status === 'rejected') throw call.reason;
+    // One after another: a store may take the claims of a call without an answer back when it gets the next one. Each call
+    // gives its tokens back when it fails, so the second one is made in any case.
+    const errors: unknown[] = [];
+    for (const [some, isNewestFirst] of [[earliest, false] as const, [newest, true] as const]) {
+      try {
+        await this.#claimSome(some, isNewestFirst);
+      } catch (error) {
+        errors.push(error);
+      }
+    }
+    if (errors.length > 0) throw errors[0];
   }
 
   async #claimSome(wants: readonly Want[], isNewestFirst: boolean): Promise<void> {
@@ -224,7 +234,9 @@ export class LimitedClaims {
     const isShort = claimed.length < count;
     turn.noteFresh(count, claimed.length, isNewestFirst);
     if (!isNewestFirst || !isShort) turn.useful = isShort ? claimed.length : Math.max(turn.useful, 2 * count);
-    turn.left = isShort ? 0 : Math.max(0, turn.left - count);
+    // Without new deliveries, its turn goes on with the others.
+    turn.left = isShort && !isNewestFirst ? 0 : Math.max(0, turn.left - claimed.length);
+    this.#wants.shares.started(turn.limit.rank, claimed.length);
     turn.dueMs = turn.isOutdated ? nowMs : nowMs + Math.max(0, inMs);
     if (claimed.length > 0) turn.recheckMs = 0;
     else if (inMs <= 0 && !isNewestFirst) {

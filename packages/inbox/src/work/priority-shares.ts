@@ -13,28 +13,31 @@ export class PriorityShares {
   readonly #owed: number[] = PRIORITIES.map(() => 0);
 
   /**
-   * @param start - called with an index of {@link PRIORITIES} and the most that may start. Returns how many did.
+   * @param ask - called with an index of {@link PRIORITIES} and the most that may start. Returns for how many there may be
+   * deliveries.
    */
-  divide(count: number, start: (rank: number, most: number) => number): void {
+  divide(count: number, ask: (rank: number, most: number) => number): void {
     let left = count;
     for (const rank of LOWER) {
       const owed = this.#owed[rank] ?? 0;
       const most = Math.min(left, Math.floor(owed));
-      const started = most === 0 ? 0 : start(rank, most);
-      // A share that was not used, because nothing was due, is not used later.
-      this.#owed[rank] = Math.min(1, owed - started);
-      left -= started;
+      if (most === 0) continue;
+      const asked = ask(rank, most);
+      // A share that is not used, because nothing is due, is not used later.
+      if (asked < most) this.#owed[rank] = 1;
+      left -= asked;
     }
-    for (const rank of PRIORITIES.keys()) {
-      if (left === 0) return;
-      const started = start(rank, left);
-      left -= started;
-      for (const lower of LOWER) if (lower > rank) this.#owe(lower, started);
-    }
+    for (const rank of PRIORITIES.keys()) if (left > 0) left -= ask(rank, left);
   }
 
-  #owe(rank: number, starts: number): void {
-    const share = LEAST_SHARES[rank] ?? 0;
-    this.#owed[rank] = (this.#owed[rank] ?? 0) + (starts * share) / (1 - share);
+  /** So many deliveries of a priority were claimed: others may have claimed what was asked for. */
+  started(rank: number, count: number): void {
+    this.#owed[rank] = (this.#owed[rank] ?? 0) - count;
+    for (const lower of LOWER) {
+      const share = LEAST_SHARES[lower] ?? 0;
+      if (lower > rank) this.#owed[lower] = (this.#owed[lower] ?? 0) + (count * share) / (1 - share);
+    }
+    // More than its share, because nothing else was due, is no debt.
+    this.#owed[rank] = Math.max(0, this.#owed[rank]);
   }
 }

@@ -1,6 +1,8 @@
 import type { KeyLimits, KeyPriority } from '@webhook-backpressure/inbox';
 import { describe, expect, it } from 'vitest';
-import { limiting, sendAll, startedOf } from './limited-bench.ts';
+import { InboxBench, turns } from '../inbox-bench.ts';
+import { MemoryState, MemoryStore } from '../shared-memory.ts';
+import { KEYED, limiting, sendAll, startedOf } from './limited-bench.ts';
 import { onTime, type Outcome, quantile, run } from './work-order-simulation.ts';
 
 /** Ten workers with handlers of 100 ms: 100 starts per second. */
@@ -88,6 +90,82 @@ describe('priorities of keys', () => {
   });
 });
 
+describe('the shares of priorities', () => {
+  it('are the same when a single worker becomes free between many', async () => {
+    const bench = new InboxBench({ ...KEYED, concurrency: 50, capacity: 10_000, limits: byName });
+    const finished = new Set<number>();
+    const finish = async (at: number): Promise<void> => {
+      finished.add(at);
+      await bench.calls[at]?.finish();
+    };
+    // The first one runs out of phase with the others.
+    await sendAll(bench, 'critical first', 1);
+    await bench.inbox.pause();
+    for (const priority of ['critical', 'normal', 'bulk']) await sendAll(bench, priority, 1000);
+    await bench.inbox.resume();
+    await bench.advance(25);
+    const from = bench.calls.length;
+    for (let round = 0; round < 18; round += 1) {
+      const running = bench.calls.map((_, at) => at).filter((at) => !finished.has(at));
+      const [odd, ...others] = round === 0 ? running : [running.at(-1) ?? 0, ...running.slice(0, -1)];
+      await finish(odd ?? 0);
+      await turns();
+      for (const at of others.slice(0, -1)) finished.add(at);
+      await Promise.all(others.slice(0, -1).map((at) => bench.calls[at]?.finish()));
+      await finish(others.at(-1) ?? 0);
+      await turns();
+    }
+    const starts = bench.calls.slice(from);
+    const part = (priority: string): number =>
+      starts.filter(({ delivery }) => delivery.key === priority).length / starts.length;
+    expect(starts.length).toBeGreaterThan(800);
+    expect(part('normal')).toBeGreaterThan(0.08);
+    expect(part('bulk')).toBeGreaterThan(0.007);
+  });
+
+  it('are not used up by keys whose claims find nothing', async () => {
+    const memory = new MemoryState();
+    const limits = (key: string): KeyLimits => ({
+      priority: key.split(' ')[0] as KeyPriority,
+      maxConcurrent: key.includes('stuck') ? 1 : undefined,
+    });
+    const shared = { ...KEYED, limits, capacity: 10_000 };
+    const other = new InboxBench({ ...shared, store: new MemoryStore(memory), concurrency: 50 });
+    for (let at = 0; at < 50; at += 1) await sendAll(other, `bulk stuck ${String(at)}`, 2);
+    const bench = new InboxBench({ ...shared, store: new MemoryStore(memory), concurrency: 10 });
+    await bench.inbox.pause();
+    await sendAll(bench, 'critical', 4000);
+    await sendAll(bench, 'bulk free', 100);
+    await bench.inbox.resume();
+    let finished = 0;
+    for (let step = 0; step < 300; step += 1) {
+      other.clock.advance(100);
+      await bench.advance(100);
+      const { length } = bench.calls;
+      await Promise.all(bench.calls.slice(finished, length).map((call) => call.finish()));
+      finished = length;
+    }
+    expect(startedOf(bench, 'bulk free') / bench.calls.length).toBeGreaterThan(0.008);
+  });
+
+  it('move a key that the table promotes, while it waits and receives deliveries', async () => {
+    const table = new Map<string, KeyPriority>();
+    const bench = new InboxBench({
+      ...KEYED,
+      concurrency: 1,
+      limits: (key) => ({ priority: table.get(key) ?? (key.split(' ')[0] as KeyPriority) }),
+    });
+    await sendAll(bench, 'normal', 300);
+    for (let at = 0; at < 20; at += 1) await sendAll(bench, `bulk ${String(at)}`, 2);
+    await sendAll(bench, 'bulk vip', 10);
+    table.set('bulk vip', 'critical');
+    await bench.advance(10_000);
+    await sendAll(bench, 'bulk vip', 1, 10);
+    for (let at = 0; at < 13; at += 1) await bench.calls[at]?.finish();
+    expect(startedOf(bench, 'bulk vip')).toBeGreaterThanOrEqual(10);
+  });
+});
+
 describe('freshShare', () => {
   const fresh = { perSecond: 50, keys: ['a'] };
   const twenty = { ...TEN, concurrency: 20, backlog: { count: BACKLOG, key: 'a' } };
@@ -127,6 +205,56 @@ describe('freshShare', () => {
       limits: () => ({ freshShare: 0.9 }),
     });
     expect(outcomeOf(outcomes, 'backlog').started).toBeGreaterThan(3950);
+  });
+
+  it('costs a key no turn while it has only retries', async () => {
+    const starts: string[] = [];
+    const bench: InboxBench = limiting(
+      { a: { freshShare: 0.9 } },
+      {
+        concurrency: 2,
+        retry: { attempts: 20, firstDelayMs: 1000, maxDelayMs: 1000 },
+        process: ({ id, key }, { attempt }) => {
+          // Half of them, so that it is no outage.
+          if (attempt === 1 && /[02468]$/.test(id)) return;
+          if (attempt === 1) throw new Error('it failed');
+          starts.push(key);
+          return new Promise<void>((resolve) => {
+            bench.clock.setTimeout(() => {
+              resolve();
+            }, 100);
+          });
+        },
+      },
+    );
+    for (let at = 0; at < 400; at += 20)
+      for (const key of ['a', 'b']) await sendAll(bench, key, 20, at);
+    for (let at = 0; at < 80; at += 1) await bench.advance(50);
+    const ofA = starts.filter((key) => key === 'a').length;
+    expect(starts.length).toBeGreaterThan(40);
+    expect(ofA / starts.length).toBeGreaterThan(0.45);
+  });
+
+  it('makes one call of the store at a time', async () => {
+    const store = new MemoryStore(new MemoryState());
+    const claimKeys = store.claimKeys.bind(store);
+    let calls = 0;
+    let most = 0;
+    Object.assign(store, {
+      claimKeys: async (...args: Parameters<typeof claimKeys>) => {
+        calls += 1;
+        most = Math.max(most, calls);
+        await turns(1);
+        calls -= 1;
+        return claimKeys(...args);
+      },
+    });
+    const bench = limiting({ a: { freshShare: 0.5 } }, { store, concurrency: 4, process: () => undefined });
+    await bench.inbox.pause();
+    for (const key of ['a', 'b', 'c']) await sendAll(bench, key, 20);
+    await bench.inbox.resume();
+    for (let at = 0; at < 40; at += 1) await bench.advance(50);
+    expect([most, bench.inbox.snapshot().depth]).toEqual([1, 0]);
   });
 
   it('completes retries too, when nothing new is due', async () => {
