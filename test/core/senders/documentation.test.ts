@@ -81,7 +81,8 @@ describe('the advice for each sender in docs/senders.md', () => {
     const [route, what] = /^(Name it on its route\. ?)?(.*)$/.exec(row['What to do'] ?? '')?.slice(1) ?? [];
     expect(route !== undefined).toBe(profile.match === 'all');
     const { use, because } = adviceFor(profile);
-    if (use === 'inbox') expect(what).toMatch(/^Use \[the inbox\]\(inbox\.md\)\./);
+    if (use === 'inbox')
+      expect(what).toMatch(/^Use \[the inbox\]\(inbox\.md\)(?: and \[reconcile\]\(reconcile\.md\))?\./);
     else if (because === 'uses your response') expect(what).toMatch(/^Give it a route with its own intake\./);
     else expect(what).not.toMatch(/^(Use|Give)/);
   });

@@ -34,12 +34,12 @@ describe('priorities of keys', () => {
   };
 
   it('start critical deliveries within a second at five times the load, and bulk all the time', async () => {
-    const without = await run({ ...TEN, flows });
+    const without = await run({ ...TEN, forMs: 5000, flows });
     const outcomes = await run({ ...TEN, flows, limits: byName });
     const critical = outcomeOf(outcomes, 'critical');
     expect(critical.arrived).toBeGreaterThan(900);
     expect(onTime(critical, 1000)).toBeGreaterThanOrEqual(0.999);
-    expect(onTime(outcomeOf(without, 'critical'), 1000)).toBeLessThan(0.2);
+    expect(onTime(outcomeOf(without, 'critical'), 1000)).toBeLessThan(0.5);
     expect(partOf(outcomes, 'bulk')).toBeGreaterThan(0.008);
     // No worker is idle.
     expect(outcomes.get('critical')?.started).toBeGreaterThan(900);
@@ -227,8 +227,7 @@ describe('freshShare', () => {
         },
       },
     );
-    for (let at = 0; at < 400; at += 20)
-      for (const key of ['a', 'b']) await sendAll(bench, key, 20, at);
+    for (let at = 0; at < 400; at += 20) for (const key of ['a', 'b']) await sendAll(bench, key, 20, at);
     for (let at = 0; at < 80; at += 1) await bench.advance(50);
     const ofA = starts.filter((key) => key === 'a').length;
     expect(starts.length).toBeGreaterThan(40);
