@@ -90,9 +90,13 @@ function publicHalf(key: KeyObject): string {
 
 /** An Ed25519 public key as a JSON Web Key (RFC 8037). */
 export interface PublicKey {
+  /** The type of the key. */
   readonly kty: 'OKP';
+  /** The curve. */
   readonly crv: 'Ed25519';
+  /** It verifies signatures. */
   readonly use: 'sig';
+  /** The algorithm of the signatures. */
   readonly alg: 'EdDSA';
   /** The thumbprint of the key (RFC 7638). */
   readonly kid: string;
