@@ -9,7 +9,7 @@ type Facts = Pick<Row, 'against' | 'id' | 'toleranceMs'>;
 
 /** Verifiers with suites of their own. */
 const OTHERS: Record<string, Facts> = {
-  awsSns: { against: packageOf('sns-validator'), id: ['msg_1', 'aws-sns'], toleranceMs: Infinity },
+  awsSns: { against: packageOf('sns-validator'), id: ['165545c9', 'aws-sns'], toleranceMs: Infinity },
   paypal: { against: HAND, id: ['WH-1', 'paypal'], toleranceMs: Infinity },
   plaid: { against: HAND, toleranceMs: 300_000 },
   gitlab: { against: HAND },

@@ -80,7 +80,7 @@ describe('Standard Webhooks with the URL of a key set', () => {
     expect(await statusOf(verify, sentBy(WHPK[0]))).toBe(401);
   });
 
-  it('asks for a retry until the set has been fetched, with at most four attempts and then one a minute', async () => {
+  it('asks for a retry until the set has been fetched, with at most four attempts and then one a second', async () => {
     const { server, time, verify, sentBy } = jwksBench();
     const working = server.answer;
     server.answer = () => Promise.reject(new Error('connection refused'));
@@ -88,8 +88,23 @@ describe('Standard Webhooks with the URL of a key set', () => {
     expect(server.fetch).toHaveBeenCalledTimes(4);
     server.answer = working;
     expect(await statusOf(verify, sentBy(WHPK[0]))).toBe(503);
-    time.now += MINUTE_MS;
+    time.now += 1000;
     expect(await statusOf(verify, sentBy(WHPK[0]))).toBe(200);
+  });
+
+  it('trusts keys that cannot be fetched again for a day, and withdrawn ones not at all', async () => {
+    for (const { after, status, expected } of [
+      { after: 1439, status: 500, expected: 200 },
+      { after: 1440, status: 500, expected: 503 },
+      { after: 60, status: 404, expected: 503 },
+      { after: 60, status: 410, expected: 503 },
+    ]) {
+      const { server, time, verify, sentBy } = jwksBench();
+      expect(await statusOf(verify, sentBy(WHPK[0]))).toBe(200);
+      server.answer = () => Promise.resolve(new Response('', { status }));
+      time.now += after * MINUTE_MS;
+      for (let at = 0; at < 6; at += 1) expect(await statusOf(verify, sentBy(WHPK[0]))).toBe(expected);
+    }
   });
 
   it('fetches again after the clock was set back', async () => {
@@ -239,7 +254,7 @@ describe('the verifier of Plaid', () => {
     ).toBe(503);
   });
 
-  it('asks for at most four unknown keys, and then for one a minute', async () => {
+  it('asks for at most four unknown keys, and then for one a second', async () => {
     const time = { now: NOW };
     const getKey = vi.fn((id: string) => (id === KEY_ID ? jwk : undefined));
     const verify = verifierWith(getKey, () => time.now);
@@ -249,10 +264,20 @@ describe('the verifier of Plaid', () => {
     expect(statuses).toEqual([401, 401, 401, 401, 503, 503, 503, 503]);
     // A genuine delivery is not rejected, but asked for again.
     expect(await statusOf(verify, sent())).toBe(503);
-    time.now += MINUTE_MS;
+    time.now += 1000;
     expect(await statusOf(verify, sent())).toBe(200);
     expect(await statusOf(verify, forged(9))).toBe(503);
     expect(getKey).toHaveBeenCalledTimes(5);
+  });
+
+  it('rejects a key that Plaid no longer has', async () => {
+    const time = { now: NOW };
+    const getKey = vi.fn<() => unknown>(() => jwk);
+    const verify = verifierWith(getKey, () => time.now);
+    expect(await statusOf(verify, sent())).toBe(200);
+    getKey.mockReturnValue(undefined);
+    time.now += 60 * MINUTE_MS;
+    expect(await statusOf(verify, sent({ claims: { iat: time.now / 1000 } }))).toBe(401);
   });
 
   it('refuses a missing function', () => {

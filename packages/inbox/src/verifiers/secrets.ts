@@ -1,4 +1,4 @@
-import { BackpressureError } from '@webhook-backpressure/base';
+import { BackpressureError, errorMessageOf } from '@webhook-backpressure/base';
 import { type CryptoKey, fromBase64, subtle, utf8 } from '../encryption/web-crypto.ts';
 import type { Awaitable } from '../delivery/stored-delivery.ts';
 import type { RawDelivery } from '../delivery/inbox-delivery.ts';
@@ -10,7 +10,8 @@ export type Secret = string | Uint8Array;
 /**
  * The secret of a sender; a list with the old and the new secret during rotation; or a function that returns the secret
  * for a delivery, for example by a tenant in `params`. A missing, empty or blank secret throws `ERR_WBP_SECRET` at
- * construction. If a function returns undefined, a blank string or an empty list, the delivery is answered with 401.
+ * construction. If a function returns undefined, a blank string or an empty list, the delivery is answered with 401; if it
+ * throws or rejects, with 503, because senders that get 401 may give up.
  */
 export type SecretOption =
   | Secret
@@ -64,7 +65,7 @@ export function keysOf<Key>(
   if (typeof option === 'function') {
     // Not cached: a cache would keep a key for every tenant that ever sent.
     return async (delivery) => {
-      const found: unknown = await option(delivery);
+      const found = await lookedUp(option, delivery);
       const isFound = Array.isArray(found) ? found.length > 0 : Boolean(found);
       if (!isFound) throw new VerificationError('No secret is known for this delivery.');
       return imported(bytesOf(found, maker, verifier, name), maker);
@@ -76,6 +77,18 @@ export function keysOf<Key>(
     keys ??= imported(secrets, maker);
     return keys;
   };
+}
+
+async function lookedUp(
+  option: Extract<SecretOption, (delivery: RawDelivery) => unknown>,
+  delivery: RawDelivery,
+): Promise<unknown> {
+  try {
+    return await option(delivery);
+  } catch (error) {
+    // Not a VerificationError, because the message is the user's.
+    throw Object.assign(new Error(errorMessageOf(error)), { status: 503 });
+  }
 }
 
 async function imported<Key>(

@@ -24,8 +24,8 @@ export interface StandardWebhooksVerifierOptions extends ToleranceOptions {
   /** The Ed25519 public key of asymmetric signatures (`v1a`), `whpk_…`. */
   publicKey?: SecretOption;
   /**
-   * The public keys of asymmetric signatures (`v1a`), at a URL. They are cached for an hour. A signature of none of them
-   * lets them be fetched again, at most once a minute. While they are not available, deliveries are answered with 503.
+   * The public keys of asymmetric signatures (`v1a`), at a URL. They are cached for an hour, and for a day while they
+   * cannot be fetched. A signature of none of them lets them be fetched again, at most once a minute. While they are not available, deliveries are answered with 503.
    */
   jwks?: JwksOptions | undefined;
 }
