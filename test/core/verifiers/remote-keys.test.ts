@@ -159,6 +159,9 @@ describe('Standard Webhooks with the URL of a key set', () => {
   it.each([
     [{ url: 'http://sender.example/jwks', fetch }, /jwks.url must be an https URL/],
     [{ url: 7, fetch }, /jwks.url must be an https URL/],
+    [{ url: 'https://user@sender.example/', fetch }, /jwks.url must be an https URL/],
+    [{ url: 'https://evil.example\\@sender.example/', fetch }, /jwks.url must be an https URL/],
+    [{ url: `${JWKS_URL} x`, fetch }, /jwks.url must be an https URL/],
     [{ url: JWKS_URL }, /jwks.fetch must be a function/],
     [{ url: JWKS_URL, fetch, ttl: 1 }, /ERR_WBP_UNKNOWN_OPTION/],
   ])('refuses the option %s', (jwks, message) => {

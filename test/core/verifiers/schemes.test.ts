@@ -229,7 +229,10 @@ describe('HTTP message signatures', () => {
     [{ key: 'abc' }, 'ERR_WBP_SECRET'],
     [{ components: 'content-digest' }, /components must be .*ERR_WBP_VERIFIER/s],
     [{ components: ['Content-Digest'] }, /components must be .*ERR_WBP_VERIFIER/s],
+    [{ components: ['@traget-uri'] }, /components must be .*ERR_WBP_VERIFIER/s],
     [{ baseUrl: 'shop.example' }, 'ERR_WBP_VERIFIER'],
+    [{ baseUrl: undefined, components: ['@target-uri'] }, /baseUrl must be .*ERR_WBP_VERIFIER/s],
+    [{ baseUrl: undefined, components: ['@authority'] }, /baseUrl must be .*ERR_WBP_VERIFIER/s],
   ])('refuse the options %s', (more, message) => {
     expect(() => verify(more)).toThrow(message);
   });

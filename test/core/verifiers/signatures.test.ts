@@ -149,6 +149,14 @@ it('rejects a signed Standard Webhooks delivery with a second id', async () => {
 });
 
 describe('the options of a verifier', () => {
+  it('may be undefined beside the one that counts', () => {
+    const publicKey = undefined;
+    expect(() => verifiers.standardWebhooks({ secret: SECRET, publicKey, jwks: undefined })).not.toThrow();
+    expect(() => verifiers.standardWebhooks({ secret: undefined, publicKey })).toThrow(
+      'publicKey is missing',
+    );
+  });
+
   it.each([
     [() => verifiers.stripe({ secret: 's', toleranceMs: 0 }), 'ERR_WBP_VERIFIER'],
     [() => verifiers.stripe({ secret: 's', toleranceMs: NaN }), 'ERR_WBP_VERIFIER'],

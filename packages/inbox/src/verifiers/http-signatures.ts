@@ -30,7 +30,10 @@ export interface HttpSignatureVerifierOptions extends ToleranceOptions {
    * `content-digest`, or `@method` if there is no body, and have the parameter `created`. Default: none.
    */
   components?: readonly string[] | undefined;
-  /** The scheme and host that the sender signs, such as `https://shop.example`. Only if it signs them. */
+  /**
+   * The scheme and host that the sender signs, such as `https://shop.example`. Only if it signs them; required with the
+   * components `@target-uri`, `@scheme` and `@authority`.
+   */
   baseUrl?: string | undefined;
 }
 
@@ -66,7 +69,8 @@ export function httpSignatures(options: HttpSignatureVerifierOptions): Verifier 
   checkOneOf('ERR_WBP_VERIFIER', 'algorithm', algorithm, Object.keys(ALGORITHMS));
   const [maker, by] = ALGORITHMS[algorithm];
   const keys = keysOf(options.key, maker, 'httpSignatures', 'key');
-  const baseUrl = options.baseUrl === undefined ? undefined : checkedBaseUrl(options.baseUrl);
+  const needsUrl = components.some((name) => OF_BASE_URL.includes(name));
+  const baseUrl = options.baseUrl === undefined && !needsUrl ? undefined : checkedBaseUrl(options.baseUrl);
   const fresh = freshness(options);
   return async (delivery) => {
     const inputs = signatureInputs(required(delivery, 'signature-input')).slice(0, MAX_LABELS);
@@ -92,9 +96,13 @@ export function httpSignatures(options: HttpSignatureVerifierOptions): Verifier 
   };
 }
 
+const OF_BASE_URL: readonly string[] = ['@target-uri', '@scheme', '@authority'];
+const COMPONENT_NAME =
+  /^(?:@(?:method|target-uri|authority|scheme|request-target|path|query)|[a-z\d!#$%&'*+.^_`|~-]+)$/;
+
 function checkedComponents(given: unknown): readonly string[] {
   const list: readonly unknown[] = Array.isArray(given) ? given : [undefined];
-  if (list.every((one) => typeof one === 'string' && /^@?[a-z\d!#$%&'*+.^_`|~-]+$/.test(one)))
+  if (list.every((one) => typeof one === 'string' && COMPONENT_NAME.test(one)))
     return list as readonly string[];
   throw invalid('ERR_WBP_VERIFIER', 'components', 'a list of component names in lower case', given);
 }
