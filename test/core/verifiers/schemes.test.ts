@@ -158,6 +158,17 @@ describe('HTTP message signatures', () => {
     expect(await statusOf(strict, await signed({ fields: ['content-digest', '@method'] }))).toBe(401);
   });
 
+  it('bring the id only if it must be covered', async () => {
+    const genuine = await signed({ fields: ['content-digest', 'webhook-id'], id: 'msg_1' });
+    const replay = { 'x-github-event': 'push', 'x-github-delivery': 'another' };
+    const bench = new InboxBench({ verify: verify({ components: ['webhook-id'] }) });
+    for (const more of [{}, replay])
+      await bench.deliver(undefined, BODY, { ...genuine.headers, ...more }, { url: genuine.url });
+    expect(bench.inbox.snapshot().totals).toMatchObject({ stored: 1, duplicate: 1 });
+    expect(bench.last.delivery).toMatchObject({ id: 'msg_1', key: 'http-signatures' });
+    expect(verify().id).toBeUndefined();
+  });
+
   it('cover what they name', async () => {
     const fields = ['@method', '@target-uri', '@authority', '@scheme', '@request-target', '@path', '@query'];
     const genuine = await signed({ fields: [...fields, 'content-digest'] });

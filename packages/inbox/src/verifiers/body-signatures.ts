@@ -80,7 +80,7 @@ function signedValuesOf(item: Record<string, unknown>): readonly string[] {
 /**
  * Verifies webhooks of Mailgun by `signature` in the body. It covers a timestamp and a token, but not the event, so
  * anyone who has seen one delivery can send another event with its signature. The token is the id, as Mailgun advises:
- * each is accepted once.
+ * each is accepted once while it is remembered, so set `toleranceMs` to at most `retentionMs`.
  * Source: documentation.mailgun.com, "securing webhooks".
  */
 export function mailgun(options: TimedVerifierOptions): Verifier {

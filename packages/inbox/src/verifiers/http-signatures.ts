@@ -7,7 +7,7 @@ import { byteMembers, type Component, type SignatureInput, signatureInputs } fro
 import { checkFresh, checkSigned, checkSignedBy, freshness, isEqual, required } from './signatures.ts';
 import { type Freshness, VerificationError } from './signatures.ts';
 import { checkedBaseUrl, targetOf } from './urls.ts';
-import type { Verifier } from './verifier.ts';
+import { withIdIn, type Verifier } from './verifier.ts';
 import type { ToleranceOptions } from './verifier-options.ts';
 
 declare const URLSearchParams: new (query: string) => Iterable<[name: string, value: string]>;
@@ -27,7 +27,8 @@ export interface HttpSignatureVerifierOptions extends ToleranceOptions {
   key: SecretOption;
   /**
    * Components that a signature must cover, such as `@method` or `webhook-id`, in lower case. In any case it must cover
-   * `content-digest`, or `@method` if there is no body, and have the parameter `created`. Default: none.
+   * `content-digest`, or `@method` if there is no body, and have the parameter `created`. With
+   * `webhook-id`, that header is the id. Default: none.
    */
   components?: readonly string[] | undefined;
   /**
@@ -72,7 +73,7 @@ export function httpSignatures(options: HttpSignatureVerifierOptions): Verifier 
   const needsUrl = components.some((name) => OF_BASE_URL.includes(name));
   const baseUrl = options.baseUrl === undefined && !needsUrl ? undefined : checkedBaseUrl(options.baseUrl);
   const fresh = freshness(options);
-  return async (delivery) => {
+  const verify: Verifier = async (delivery) => {
     const inputs = signatureInputs(required(delivery, 'signature-input')).slice(0, MAX_LABELS);
     const signatures = byteMembers(required(delivery, 'signature'));
     const needed = [...components, delivery.rawBody.byteLength === 0 ? '@method' : 'content-digest'];
@@ -94,6 +95,7 @@ export function httpSignatures(options: HttpSignatureVerifierOptions): Verifier 
     }
     throw reason;
   };
+  return components.includes('webhook-id') ? withIdIn('@webhook-id', 'http-signatures', verify) : verify;
 }
 
 const OF_BASE_URL: readonly string[] = ['@target-uri', '@scheme', '@authority'];

@@ -16,7 +16,7 @@ export interface TwilioVerifierOptions extends VerifierOptions, UrlOptions {}
 export interface HubSpotVerifierOptions extends TimedVerifierOptions, UrlOptions {}
 
 /**
- * Verifies `X-Twilio-Signature`. Twilio signs the URL with the fields of a form, or a URL that contains the hash of the
+ * Verifies `X-Twilio-Signature`. Twilio signs the URL with the fields of a form, or a URL that ends with the hash of the
  * body (`bodySHA256`). Any other body is not signed and is therefore rejected.
  * Source: twilio.com/docs/usage/webhooks/webhooks-security.
  */
