@@ -32,6 +32,9 @@ const byStandard: Sign = (id = '') => {
   const signature = hmac(key, `msg_1.${SECONDS}.${standardBody}`).digest('base64');
   return { 'webhook-id': id, 'webhook-timestamp': SECONDS, 'webhook-signature': `v1,${signature}` };
 };
+const hook0Names = 'x-event-id x-event-type';
+const hook0Text = `${SECONDS}.${hook0Names}.e1.user.created.${BODY}`;
+const byHook0 = { 'x-hook0-signature': `t=${SECONDS},h=${hook0Names},v1=${hex(SECRET, hook0Text)}` };
 const hash = createHash('sha256').update('{}').digest('hex');
 const twilioUrl = '/sms?a=1';
 const byTwilio: Sign = (type = '') => ({
@@ -81,6 +84,12 @@ const rows: readonly (readonly [string, Verifier, genuine: Sent, moved: Sent])[]
     verifiers.standardWebhooks(options),
     { body: standardBody, headers: byStandard('msg_1') },
     { body: 'amount=5', headers: byStandard(`msg_1.${SECONDS}.name=x`) },
+  ],
+  [
+    'the value of a missing header in another of Hook0',
+    verifiers.hook0(options),
+    { body: BODY, headers: { ...byHook0, 'x-event-id': 'e1', 'x-event-type': 'user.created' } },
+    { body: BODY, headers: { ...byHook0, 'x-event-id': 'e1.user.created' } },
   ],
   [
     'a field of a form in the URL of Twilio, as the hash of another body',

@@ -147,5 +147,12 @@ function signedId(delivery: RawDelivery, header: string): string {
 
 function namedHeaders(names: string, { headers }: RawDelivery): string {
   const named = names.toLowerCase().split(' ');
-  return named.flatMap((name) => (Object.hasOwn(headers, name) ? [headers[name]] : [])).join('.');
+  return named
+    .filter((name) => name !== '')
+    .map((name) => {
+      // Without one, its value could be a part of another.
+      if (Object.hasOwn(headers, name)) return headers[name];
+      throw new VerificationError('A header that the signature names is missing.');
+    })
+    .join('.');
 }

@@ -23,6 +23,8 @@ export type SecretOption =
 export interface KeyMaker<Key = CryptoKey> {
   /** The bytes of the key; undefined if the text is not a secret of this sender. */
   readonly bytesOf: (secret: string) => Uint8Array | undefined;
+  /** The key in these bytes, whether given as text or as bytes; undefined if it is malformed. Default: all bytes. */
+  readonly checked?: (bytes: Uint8Array) => Uint8Array | undefined;
   /** The fewest bytes of a key. */
   readonly minBytes: number;
   readonly keyOf: (bytes: Uint8Array) => Promise<Key>;
@@ -34,7 +36,8 @@ export function hmacKey(bytes: Uint8Array, hash: 'SHA-1' | 'SHA-256'): Promise<C
 
 /** For senders that use the text of the secret unchanged. */
 export const asText: KeyMaker = {
-  bytesOf: utf8,
+  // A public key is known to others: with it, anyone could sign.
+  bytesOf: (secret) => (/^\s*-----BEGIN/.test(secret) ? undefined : utf8(secret)),
   minBytes: 1,
   keyOf: (bytes) => hmacKey(bytes, 'SHA-256'),
 };
@@ -42,10 +45,10 @@ export const asText: KeyMaker = {
 /** The same with SHA-1. */
 export const asTextForSha1: KeyMaker = { ...asText, keyOf: (bytes) => hmacKey(bytes, 'SHA-1') };
 
-/** For Standard Webhooks: base64 after a prefix, of 24 to 64 bytes by its specification. */
+/** For Standard Webhooks: base64 after a prefix, of 24 to 64 bytes by its specification. Supabase puts `v1,` before it. */
 export const asStandardSecret: KeyMaker = {
   ...asText,
-  bytesOf: (secret) => fromBase64(secret.replace(/^whsec_/, '')),
+  bytesOf: (secret) => fromBase64(secret.replace(/^(?:v1,)?whsec_/, '')),
   minBytes: 24,
 };
 
@@ -103,14 +106,14 @@ async function imported<Key>(
 }
 
 function bytesOf<Key>(
-  given: unknown,
-  { bytesOf: read, minBytes }: KeyMaker<Key>,
+  option: unknown,
+  { bytesOf: read, checked = (bytes) => bytes, minBytes }: KeyMaker<Key>,
   verifier: string,
   name: string,
 ): readonly Uint8Array[] {
   const wrong = (sentence: string): BackpressureError =>
     new BackpressureError('ERR_WBP_SECRET', `verifiers.${verifier}({ ${name} }): ${name} ${sentence}`);
-  const secrets: readonly unknown[] = Array.isArray(given) ? given : [given];
+  const secrets: readonly unknown[] = Array.isArray(option) ? option : [option];
   if (secrets.length === 0) throw wrong('must contain at least one secret.');
   return secrets.map((secret) => {
     if (secret === undefined || secret === null) {
@@ -119,10 +122,15 @@ function bytesOf<Key>(
     if (typeof secret !== 'string' && !(secret instanceof Uint8Array)) {
       throw wrong(`must be a string or bytes, but was of type ${typeof secret}.`);
     }
-    if (typeof secret === 'string' && secret.trim() === '') {
+    // Controls, spaces, and characters without width.
+    if (typeof secret === 'string' && /^[\p{C}\p{Z}]*$/u.test(secret)) {
       throw wrong('is empty or blank. Has the environment variable a value?');
     }
-    const bytes = typeof secret === 'string' ? read(secret) : Uint8Array.from(secret);
+    if (secret === 'undefined' || secret === 'null') {
+      throw wrong(`is the text "${secret}". Has the environment variable a value?`);
+    }
+    const given = typeof secret === 'string' ? read(secret) : Uint8Array.from(secret);
+    const bytes = given === undefined ? undefined : checked(given);
     if (bytes === undefined || bytes.byteLength === 0) {
       throw wrong('is not in the format that the sender uses. Copy it unchanged.');
     }

@@ -117,12 +117,15 @@ async function keySetAt(fetch: KeyFetch, url: string, signal: Signal): Promise<r
   const keys = (Array.isArray(list) ? list : []).filter(
     (key: unknown) => isRecord(key) && key['crv'] === 'Ed25519' && key['use'] !== 'enc',
   ) as Record<string, unknown>[];
-  if (keys.length === 0) throw new UndecidedError('The key set has no Ed25519 key.');
-  return Promise.all(
+  const imported = await Promise.allSettled(
     keys
       .slice(0, MAX_KEYS)
       .map(({ x }) =>
         subtle().importKey('jwk', { kty: 'OKP', crv: 'Ed25519', x }, ED25519, false, ['verify']),
       ),
   );
+  // One malformed key must not make the others unavailable.
+  const good = imported.flatMap((one) => (one.status === 'fulfilled' ? [one.value] : []));
+  if (good.length === 0) throw new UndecidedError('The key set has no Ed25519 key.');
+  return good;
 }
