@@ -5,12 +5,12 @@ import { HAND, packageOf, type Row } from '../core/verifiers/cases/signed.ts';
 import { rows } from '../core/verifiers/signed-deliveries.ts';
 import { codeIn, page, rowsOf, sectionOf } from './pages.ts';
 
-type Facts = Pick<Row, 'against' | 'id' | 'toleranceMs'>;
+type Facts = Pick<Row, 'against' | 'id' | 'toleranceMs'> & { readonly isIdSigned?: string };
 
 /** Verifiers with suites of their own. */
 const OTHERS: Record<string, Facts> = {
-  awsSns: { against: packageOf('sns-validator'), id: ['msg_1', 'aws-sns'], toleranceMs: Infinity },
-  paypal: { against: HAND, id: ['WH-1', 'paypal'], toleranceMs: Infinity },
+  awsSns: { against: packageOf('sns-validator'), id: ['165545c9', 'aws-sns'], toleranceMs: Infinity },
+  paypal: { against: HAND, id: ['WH-1', 'paypal'], isIdSigned: 'by a CRC-32', toleranceMs: Infinity },
   plaid: { against: HAND, toleranceMs: 300_000 },
   gitlab: { against: HAND },
   telegram: { against: HAND },
@@ -41,7 +41,9 @@ describe.each(table)('the row of %s', (_, row) => {
   it('says what the tests check: the id, the timestamp, and against what', () => {
     const [idHeader = ''] = codeIn(row['Id']);
     const unsigned = facts.id === undefined ? profile?.id : undefined;
-    expect(row['Is the id signed?']).toBe(facts.id ? 'yes' : unsigned === undefined ? '–' : 'no');
+    expect(row['Is the id signed?']).toBe(
+      facts.id ? (facts.isIdSigned ?? 'yes') : unsigned === undefined ? '–' : 'no',
+    );
     if (facts.id === undefined) expect(idHeader.toLowerCase()).toBe(unsigned ?? '');
     expect(row['Timestamp']).toBe(timestampOf(facts));
     expect(row['Checked against']).toBe(facts.against);

@@ -18,6 +18,7 @@ afterEach(() => {
 const certificate = newCertificate();
 const SNS_URL = 'https://sns.eu-west-1.amazonaws.com/SimpleNotificationService-0123456789abcdef.pem';
 const TOPIC = 'arn:aws:sns:eu-west-1:123456789012:orders';
+const MESSAGE_ID = '165545c9-2a5c-472c-8df2-7ff2be2b3b1b';
 const clock = { wallClock: () => NOW };
 
 /** A key server that answers every URL. */
@@ -33,7 +34,7 @@ const CONFIRMATION = ['Message', 'MessageId', 'SubscribeURL', 'Timestamp', 'Toke
 function sns(more: Record<string, unknown> = {}): Record<string, unknown> {
   const fields: Record<string, unknown> = {
     Type: 'Notification',
-    MessageId: 'msg_1',
+    MessageId: MESSAGE_ID,
     TopicArn: TOPIC,
     Message: 'Grüße 👋\n',
     Timestamp: new Date(NOW).toISOString(),
@@ -78,8 +79,14 @@ describe('the verifier of Amazon SNS', () => {
   ])('accepts a message as sns-validator does: %s', async (_, message) => {
     expect(await isAcceptedByAws(message)).toBe(true);
     expect(await statusOf(verify(), sentBySns(message))).toBe(200);
-    for (const name of ['Message', 'MessageId', 'Timestamp', 'Type'] as const) {
-      const changed = { ...message, [name]: name === 'Timestamp' ? new Date(NOW + 1).toISOString() : 'x' };
+    const changes = {
+      Message: 'x',
+      MessageId: MESSAGE_ID.replace('1', '2'),
+      Timestamp: new Date(NOW + 1).toISOString(),
+      Type: 'UnsubscribeConfirmation',
+    };
+    for (const [name, value] of Object.entries(changes)) {
+      const changed = { ...message, [name]: value };
       expect(await isAcceptedByAws(changed), name).toBe(false);
       expect(await statusOf(verify(), sentBySns(changed)), name).toBe(401);
     }
@@ -97,6 +104,9 @@ describe('the verifier of Amazon SNS', () => {
     { SigningCertURL: 'https://sns.eu-west-1.amazonaws.com/?Action=Subscribe&x=.pem' },
     { SigningCertURL: 7 },
     { Timestamp: 'yesterday' },
+    { MessageId: 'msg_1' },
+    { Subject: `x\nMessageId\n${MESSAGE_ID}` },
+    { Type: 'Other' },
   ])('rejects another topic, version or certificate without fetching: %s', async (more) => {
     const fetch = servingPem();
     expect(await statusOf(verify(fetch), sentBySns(sns(more)))).toBe(401);
@@ -105,6 +115,29 @@ describe('the verifier of Amazon SNS', () => {
 
   it.each(['', '[]', 'null', '{', '"x"'])('rejects a body without a message: %s', async (body) => {
     expect(await statusOf(verify(), { body, headers: {} })).toBe(401);
+  });
+
+  it.each<[Record<string, unknown>, Record<string, unknown>]>([
+    [{}, { MessageId: undefined, Message: `Grüße 👋\n\nMessageId\n${MESSAGE_ID}` }],
+    [{ Subject: 'Ä' }, { Subject: undefined, MessageId: `${MESSAGE_ID}\nSubject\nÄ` }],
+  ])('rejects the same signed text as other fields, which would have another id: %s', async (more, moved) => {
+    expect(await statusOf(verify(), sentBySns(sns(more)))).toBe(200);
+    expect(await statusOf(verify(), sentBySns({ ...sns(more), ...moved }))).toBe(401);
+  });
+
+  it('keeps a certificate that has verified a message, however many others are named', async () => {
+    const time = { now: NOW };
+    const fetch = servingPem();
+    const verifier = verifiers.awsSns({ topicArn: TOPIC, fetch, wallClock: () => time.now });
+    expect(await statusOf(verifier, sentBySns(sns()))).toBe(200);
+    for (let at = 100; at < 140; at += 1) {
+      const url = SNS_URL.replace('.pem', `${String(at)}.pem`);
+      const forged = { ...sns({ SigningCertURL: url }), Signature: 'AAAA' };
+      expect(await statusOf(verifier, sentBySns(forged))).toBe(401);
+      time.now += 1000;
+    }
+    expect(await statusOf(verifier, sentBySns(sns()))).toBe(200);
+    expect(fetch.mock.calls.filter(([url]) => url === SNS_URL)).toHaveLength(1);
   });
 
   it('fetches a certificate once', async () => {
@@ -127,7 +160,7 @@ describe('the verifier of Amazon SNS', () => {
     for (const id of ['a', 'b'])
       await bench.deliver(undefined, JSON.stringify(sns()), { 'x-amz-sns-message-id': id });
     expect(bench.inbox.snapshot().totals).toMatchObject({ stored: 1, duplicate: 1 });
-    expect(bench.last.delivery).toMatchObject({ id: 'msg_1', key: 'aws-sns' });
+    expect(bench.last.delivery).toMatchObject({ id: MESSAGE_ID, key: 'aws-sns' });
   });
 
   it.each([

@@ -3,7 +3,7 @@ import { verifiers } from '@webhook-backpressure/inbox';
 import { describe, expect, it } from 'vitest';
 import { rawSignatureOf } from '../../../packages/inbox/src/verifiers/der.ts';
 import { InboxBench } from '../inbox/inbox-bench.ts';
-import { adyenBody, BODY_ROWS } from './cases/body-rows.ts';
+import { BODY_ROWS } from './cases/body-rows.ts';
 import { digestOf, signedRequest } from './cases/key-rows.ts';
 import { BASE, base64, BODY, hex, NOW, OTHER, SECONDS, SECRET, type Sent } from './cases/signed.ts';
 import { statusOf } from './signed-deliveries.ts';
@@ -108,43 +108,6 @@ it('accepts signing tokens of GitLab as Standard Webhooks', async () => {
   expect(await statusOf(verifiers.standardWebhooks({ secret, wallClock }), sent(headers))).toBe(200);
 });
 
-describe('the verifier of Adyen', () => {
-  const [key] = BODY_ROWS[0]?.secrets ?? [''];
-
-  it('checks every item, and makes the id of all', async () => {
-    const body = adyenBody(key, ['a', 'b']);
-    const bench = new InboxBench({ verify: verifiers.adyen({ secret: key }) });
-    expect((await bench.deliver(undefined, body)).status).toBe(200);
-    expect(bench.last.delivery.id).toBe('a:AUTHORISATION:true b:AUTHORISATION:true');
-    for (const part of ['"a"', '"b"']) {
-      const changed = body.replace(part, '"c"');
-      expect(await statusOf(verifiers.adyen({ secret: key }), sent({}, changed))).toBe(401);
-    }
-  });
-
-  it.each([
-    '{"notificationItems":[]}',
-    '{"notificationItems":[null]}',
-    '{"notificationItems":[{"NotificationRequestItem":{}}]}',
-    '{"notificationItems":[{"NotificationRequestItem":{"additionalData":"hmacSignature"}}]}',
-    '{"notificationItems":{}}',
-    'null',
-    '{',
-  ])('rejects a body without signed items: %s', async (body) => {
-    expect(await statusOf(verifiers.adyen({ secret: key }), sent({}, body))).toBe(401);
-  });
-
-  it('rejects a signed item beside one without a signature', async () => {
-    const { notificationItems } = JSON.parse(adyenBody(key, ['a'])) as { notificationItems: object[] };
-    const body = JSON.stringify({ notificationItems: [...notificationItems, {}] });
-    expect(await statusOf(verifiers.adyen({ secret: key }), sent({}, body))).toBe(401);
-  });
-
-  it('refuses a key that is not hexadecimal', () => {
-    expect(() => verifiers.adyen({ secret: 'geheim' })).toThrow('ERR_WBP_SECRET');
-  });
-});
-
 it('accepts a token of Mailgun once, since it does not cover the event', async () => {
   const signature = { token: 'abc', timestamp: SECONDS, signature: hex(SECRET, `${SECONDS}abc`) };
   const bench = new InboxBench({ verify: verifiers.mailgun(options) });
@@ -193,6 +156,17 @@ describe('HTTP message signatures', () => {
     const strict = verify({ components: ['@method', 'content-digest', '@path'] });
     expect(await statusOf(strict, await signed())).toBe(200);
     expect(await statusOf(strict, await signed({ fields: ['content-digest', '@method'] }))).toBe(401);
+  });
+
+  it('bring the id only if it must be covered', async () => {
+    const genuine = await signed({ fields: ['content-digest', 'webhook-id'], id: 'msg_1' });
+    const replay = { 'x-github-event': 'push', 'x-github-delivery': 'another' };
+    const bench = new InboxBench({ verify: verify({ components: ['webhook-id'] }) });
+    for (const more of [{}, replay])
+      await bench.deliver(undefined, BODY, { ...genuine.headers, ...more }, { url: genuine.url });
+    expect(bench.inbox.snapshot().totals).toMatchObject({ stored: 1, duplicate: 1 });
+    expect(bench.last.delivery).toMatchObject({ id: 'msg_1', key: 'http-signatures' });
+    expect(verify().id).toBeUndefined();
   });
 
   it('cover what they name', async () => {
@@ -266,7 +240,10 @@ describe('HTTP message signatures', () => {
     [{ key: 'abc' }, 'ERR_WBP_SECRET'],
     [{ components: 'content-digest' }, /components must be .*ERR_WBP_VERIFIER/s],
     [{ components: ['Content-Digest'] }, /components must be .*ERR_WBP_VERIFIER/s],
+    [{ components: ['@traget-uri'] }, /components must be .*ERR_WBP_VERIFIER/s],
     [{ baseUrl: 'shop.example' }, 'ERR_WBP_VERIFIER'],
+    [{ baseUrl: undefined, components: ['@target-uri'] }, /baseUrl must be .*ERR_WBP_VERIFIER/s],
+    [{ baseUrl: undefined, components: ['@authority'] }, /baseUrl must be .*ERR_WBP_VERIFIER/s],
   ])('refuse the options %s', (more, message) => {
     expect(() => verify(more)).toThrow(message);
   });

@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto';
+import { createHash, generateKeyPairSync, sign } from 'node:crypto';
 import { throwing, verifiers } from '@webhook-backpressure/inbox';
 import { Webhook } from 'standardwebhooks';
 import { describe, expect, it } from 'vitest';
@@ -149,6 +149,38 @@ it('rejects a signed Standard Webhooks delivery with a second id', async () => {
 });
 
 describe('the options of a verifier', () => {
+  const PUBLIC = generateKeyPairSync('ec', { namedCurve: 'P-521' }).publicKey.export({
+    type: 'spki',
+    format: 'pem',
+  });
+  const rsa = generateKeyPairSync('rsa', { modulusLength: 1024 }).publicKey.export({
+    type: 'spki',
+    format: 'der',
+  });
+  const CUT_RSA = new Uint8Array(rsa.subarray(0, -1));
+
+  it('may be keys in bytes, of RSA with 1,024 bits, and secrets as Supabase shows them', async () => {
+    verifiers.httpSignatures({ algorithm: 'rsa-v1_5-sha256', key: new Uint8Array(rsa) });
+    const pair = generateKeyPairSync('ed25519');
+    const publicKey = new Uint8Array(pair.publicKey.export({ type: 'spki', format: 'der' }));
+    const headers = {
+      'x-signature-timestamp': SECONDS,
+      'x-signature-ed25519': sign(null, Buffer.from(SECONDS + BODY), pair.privateKey).toString('hex'),
+    };
+    const discord = verifiers.discord({ publicKey, wallClock: () => NOW });
+    expect(await statusOf(discord, { body: BODY, headers })).toBe(200);
+    const verify = verifiers.standardWebhooks({ secret: `v1,${SECRET}`, wallClock: () => NOW });
+    expect(await statusOf(verify, await standard('webhook').sent(SECRET, NOW))).toBe(200);
+  });
+
+  it('may be undefined beside the one that counts', () => {
+    const publicKey = undefined;
+    expect(() => verifiers.standardWebhooks({ secret: SECRET, publicKey, jwks: undefined })).not.toThrow();
+    expect(() => verifiers.standardWebhooks({ secret: undefined, publicKey })).toThrow(
+      'publicKey is missing',
+    );
+  });
+
   it.each([
     [() => verifiers.stripe({ secret: 's', toleranceMs: 0 }), 'ERR_WBP_VERIFIER'],
     [() => verifiers.stripe({ secret: 's', toleranceMs: NaN }), 'ERR_WBP_VERIFIER'],
@@ -162,6 +194,15 @@ describe('the options of a verifier', () => {
     [() => verifiers.standardWebhooks({ secret: 'whsec_?' }), 'ERR_WBP_SECRET'],
     [() => verifiers.standardWebhooks({ secret: 'whsec_AA==' }), 'at least 24 bytes'],
     [() => verifiers.standardWebhooks({ secret: new Uint8Array(23) }), 'at least 24 bytes'],
+    [() => verifiers.discord({ publicKey: new Uint8Array(33) }), 'ERR_WBP_SECRET'],
+    [() => verifiers.discord({ publicKey: new Uint8Array(44) }), 'ERR_WBP_SECRET'],
+    [() => verifiers.sendgridEvents({ publicKey: new Uint8Array(91) }), 'ERR_WBP_SECRET'],
+    [() => verifiers.httpSignatures({ algorithm: 'rsa-pss-sha512', key: 'A'.repeat(400) }), 'ERR_WBP_SECRET'],
+    [() => verifiers.httpSignatures({ algorithm: 'rsa-v1_5-sha256', key: CUT_RSA }), 'ERR_WBP_SECRET'],
+    [() => verifiers.httpSignatures({ algorithm: 'hmac-sha256', key: PUBLIC }), 'ERR_WBP_SECRET'],
+    [() => verifiers.github({ secret: '\u200b' }), 'is empty or blank'],
+    [() => verifiers.github({ secret: 'undefined' }), 'is the text "undefined"'],
+    [() => verifiers.github({ secret: 'null' }), 'is the text "null"'],
   ])('are checked at construction: %s', (make, code) => {
     expect(make).toThrow(code);
   });

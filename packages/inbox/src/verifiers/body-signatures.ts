@@ -2,8 +2,8 @@ import { checkNames, isRecord } from '@webhook-backpressure/base';
 import type { RawDelivery } from '../delivery/inbox-delivery.ts';
 import { fromBase64, fromHex, subtle, utf8 } from '../encryption/web-crypto.ts';
 import { asText, hmacKey, type KeyMaker, keysOf } from './secrets.ts';
-import { checkFresh, checkSigned, freshness, type Message, VerificationError } from './signatures.ts';
-import { fieldOf, type Verifier } from './verifier.ts';
+import { checkFresh, checkSigned, freshness, VerificationError } from './signatures.ts';
+import { bodyOf, fieldOf, type Verifier } from './verifier.ts';
 import type { TimedVerifierOptions, VerifierOptions } from './verifier-options.ts';
 
 /* Senders with the signature in the body. */
@@ -13,7 +13,7 @@ declare const URLSearchParams: new (query: string) => { getAll(name: string): st
 /** Adyen shows its keys in hexadecimal. */
 const asHex: KeyMaker = { ...asText, bytesOf: fromHex };
 
-/** The fields of a payment notification that Adyen signs, in order. */
+/** The fields of a payment notification that Adyen signs, in order, joined by colons. */
 const ADYEN_FIELDS = [
   'pspReference',
   'originalReference',
@@ -26,9 +26,9 @@ const ADYEN_FIELDS = [
 ];
 
 /**
- * Verifies notifications of Adyen: of payments by `additionalData.hmacSignature`, which covers some fields of each item,
- * and others by the header `HmacSignature`, which covers the body. The id of a payment is what Adyen calls a duplicate,
- * with the result.
+ * Verifies notifications of Adyen: of payments by `additionalData.hmacSignature`, which covers some fields of the one item
+ * that Adyen sends in JSON, and others by the header `HmacSignature`, which covers the body. The id of a payment is what
+ * Adyen calls a duplicate, with the result.
  * Source: docs.adyen.com, "verify HMAC signatures"; \@adyen/api-library, hmacValidator.ts.
  */
 export function adyen(options: VerifierOptions): Verifier {
@@ -36,36 +36,34 @@ export function adyen(options: VerifierOptions): Verifier {
   const keys = keysOf(options.secret, asHex, 'adyen');
   const verify: Verifier = async (delivery) => {
     const header = delivery.headers['hmacsignature'];
-    if (header !== undefined)
+    if (header !== undefined) {
+      // Otherwise the signed text of a payment could be a body, without an id.
+      if (!isRecord(bodyOf(delivery))) throw new VerificationError('The body is not a JSON object.');
       return checkSigned(await keys(delivery), [[delivery.rawBody]], [fromBase64(header)]);
-    const items = itemsOf(delivery);
-    if (items.length === 0) throw new VerificationError('The body has no signed item.');
-    for (const item of items) {
-      const given = (item['additionalData'] as Record<string, unknown> | undefined)?.['hmacSignature'];
-      const signature = typeof given === 'string' ? fromBase64(given) : undefined;
-      await checkSigned(await keys(delivery), [adyenMessage(item)], [signature]);
     }
-    return true;
+    const item = itemOf(delivery);
+    const given = (item['additionalData'] as Record<string, unknown> | undefined)?.['hmacSignature'];
+    const signature = typeof given === 'string' ? fromBase64(given) : undefined;
+    return checkSigned(await keys(delivery), [[signedValuesOf(item).join(':')]], [signature]);
   };
   const id = (delivery: RawDelivery): string | undefined => {
     if (delivery.headers['hmacsignature'] !== undefined) return undefined;
-    const names = itemsOf(delivery).map((item) =>
-      ['pspReference', 'eventCode', 'success'].map((field) => String(item[field])).join(':'),
-    );
-    return names.length === 0 ? undefined : names.join(' ');
+    const [reference, , , , , , event, success] = signedValuesOf(itemOf(delivery));
+    return [reference, event, success].join(':');
   };
   return Object.assign(verify, { id, key: 'adyen' });
 }
 
-function itemsOf(delivery: RawDelivery): Record<string, unknown>[] {
+/** The only item: a repeated one would make another id. */
+function itemOf(delivery: RawDelivery): Record<string, unknown> {
   const items = fieldOf(delivery, 'notificationItems');
-  const found = Array.isArray(items)
-    ? items.map((item: unknown) => (isRecord(item) ? item['NotificationRequestItem'] : undefined))
-    : [];
-  return found.every(isRecord) ? found : [];
+  const [first, ...others] = Array.isArray(items) ? (items as unknown[]) : [];
+  const item = isRecord(first) ? first['NotificationRequestItem'] : undefined;
+  if (isRecord(item) && others.length === 0) return item;
+  throw new VerificationError('The body has not exactly one item.');
 }
 
-function adyenMessage(item: Record<string, unknown>): Message {
+function signedValuesOf(item: Record<string, unknown>): readonly string[] {
   const values = ADYEN_FIELDS.map((path) =>
     path.split('.').reduce((at: unknown, name) => (isRecord(at) ? at[name] : undefined), item),
   );
@@ -73,13 +71,16 @@ function adyenMessage(item: Record<string, unknown>): Message {
   const texts = values.map((value) =>
     typeof value === 'object' ? '' : String((value ?? '') as string | number | boolean),
   );
-  return [texts.join(':')];
+  // With colons in two fields, or in the last, other fields could have the same signature, and so another id.
+  const areApart = texts.every((text, at) => ADYEN_FIELDS[at] === 'merchantReference' || !text.includes(':'));
+  if (areApart && /^(?:true|false)$/.test(texts.at(-1) as string)) return texts;
+  throw new VerificationError('A signed field of the item is malformed.');
 }
 
 /**
  * Verifies webhooks of Mailgun by `signature` in the body. It covers a timestamp and a token, but not the event, so
  * anyone who has seen one delivery can send another event with its signature. The token is the id, as Mailgun advises:
- * each is accepted once.
+ * each is accepted once while it is remembered, so set `toleranceMs` to at most `retentionMs`.
  * Source: documentation.mailgun.com, "securing webhooks".
  */
 export function mailgun(options: TimedVerifierOptions): Verifier {

@@ -6,7 +6,7 @@ import { rsaKey } from './public-keys.ts';
 import { checkedFetch, type KeyFetch, RemoteKeys, textAt } from './remote-keys.ts';
 import { checkFresh, checkSignedBy, freshness, type Message, required } from './signatures.ts';
 import { UndecidedError, VerificationError } from './signatures.ts';
-import { withIdIn, type Verifier } from './verifier.ts';
+import { bodyOf, withIdIn, type Verifier } from './verifier.ts';
 import type { ToleranceOptions } from './verifier-options.ts';
 
 /*
@@ -18,8 +18,8 @@ import type { ToleranceOptions } from './verifier-options.ts';
 export interface CertificateVerifierOptions extends ToleranceOptions {
   /**
    * The function that fetches certificates: the global `fetch`, or one with a proxy. Only URLs of the sender are fetched,
-   * at most four and then one a minute, for at most 5 s and 65,536 bytes each. They are cached for an hour. While a
-   * certificate is not available, its deliveries are answered with 503.
+   * at most four and then one a second, for at most 5 s and 65,536 bytes each. They are cached for an hour, and for a
+   * day while they cannot be fetched. While a certificate is not available, its deliveries are answered with 503.
    */
   fetch: KeyFetch;
 }
@@ -85,9 +85,11 @@ export function awsSns(options: AwsSnsVerifierOptions): Verifier {
     if (!SNS_CERTIFICATE.test(url))
       throw new VerificationError('The certificate is not at a URL of Amazon SNS.');
     checkFresh(fields['Timestamp'] ?? '', 0, fresh);
+    const message = snsMessage(fields);
     const hash = version === '1' ? 'SHA-1' : 'SHA-256';
-    const key = await rsaKey(await remote.get(url), RSA, hash);
-    return checkSignedBy({ name: RSA }, [key], snsMessage(fields), [fromBase64(signature)]);
+    return remote.check(url, async (spki) =>
+      checkSignedBy({ name: RSA }, [await rsaKey(spki, RSA, hash)], message, [fromBase64(signature)]),
+    );
   });
 }
 
@@ -99,21 +101,28 @@ function topicsOf(given: unknown): readonly unknown[] {
 }
 
 /** The fields of the body that are text. */
-function textFieldsOf({ json }: RawDelivery): Readonly<Record<string, string>> {
-  let body: unknown;
-  try {
-    body = json();
-  } catch {
-    // As below.
-  }
+function textFieldsOf(delivery: RawDelivery): Readonly<Record<string, string>> {
+  const body = bodyOf(delivery);
   if (!isRecord(body)) throw new VerificationError('The body is not a JSON object.');
   return Object.fromEntries(
     Object.entries(body).filter((entry): entry is [string, string] => typeof entry[1] === 'string'),
   );
 }
 
+const SNS_TYPE = /^(?:Notification|(?:Subscription|Unsubscribe)Confirmation)$/;
+
+/** Throws if the text could be that of other fields. `Message` may have line breaks, as long as no other field has. */
 function snsMessage(fields: Readonly<Record<string, string>>): Message {
-  const isConfirmation = fields['Type'] !== 'Notification';
+  const { Message: message, MessageId: id = '', Type: type = '' } = fields;
+  const others = SNS_FIELDS.filter((name) => name !== 'Message').map((name) => fields[name] ?? '');
+  if (
+    message === undefined ||
+    !/^[\da-f-]{36}$/.test(id) ||
+    !SNS_TYPE.test(type) ||
+    others.some((value) => value.includes('\n'))
+  )
+    throw new VerificationError('A signed field of the message is missing or malformed.');
+  const isConfirmation = type !== 'Notification';
   return SNS_FIELDS.filter((name) => isConfirmation || !ONLY_IN_CONFIRMATIONS.includes(name)).flatMap(
     (name) => {
       const value = fields[name];
@@ -148,8 +157,9 @@ export function paypal(options: PayPalVerifierOptions): Verifier {
       throw new VerificationError('The certificate is not at a URL of PayPal.');
     checkFresh(time, 0, fresh);
     const message = `${id}|${time}|${webhookId}|${String(crc32(delivery.rawBody))}`;
-    const key = await rsaKey(await remote.get(url), RSA, 'SHA-256');
-    return checkSignedBy({ name: RSA }, [key], [message], given);
+    return remote.check(url, async (spki) =>
+      checkSignedBy({ name: RSA }, [await rsaKey(spki, RSA, 'SHA-256')], [message], given),
+    );
   });
 }
 

@@ -1,4 +1,5 @@
 import type { HmacScheme, HmacSender } from './hmac-verifier.ts';
+import { bodyOf } from './verifier.ts';
 
 /** Not checked by default: the sender does not say whether a retry gets a new timestamp. */
 const UNCHECKED = { toleranceMs: Infinity };
@@ -24,7 +25,8 @@ export const HMAC_SENDERS: Readonly<Record<string, HmacSender>> = {
   convoy: {
     by: [
       { header: 'x-convoy-signature', ...DOTTED, message: '{time},{body}' },
-      { header: 'x-convoy-signature' },
+      // Not the text of an advanced signature, which has a timestamp.
+      { header: 'x-convoy-signature', accepts: ({ text }) => !/^\d+,/.test(text()) },
     ],
   },
   // developers.docusign.com, "HMAC security with DocuSign Connect": one header for each of up to 100 keys
@@ -112,7 +114,13 @@ export const HMAC_SENDERS: Readonly<Record<string, HmacSender>> = {
   },
   // developer.squareup.com/docs/webhooks/step3validate
   square: {
-    by: { header: 'x-square-hmacsha256-signature', encoding: 'base64', message: '{url}{body}' },
+    by: {
+      header: 'x-square-hmacsha256-signature',
+      encoding: 'base64',
+      message: '{url}{body}',
+      // Not a part of JSON, of which the URL has the rest.
+      accepts: (delivery) => bodyOf(delivery) !== undefined,
+    },
     id: 'event_id',
   },
   // docs.stripe.com, "verify webhook signatures manually", and "handle duplicate events". Thin events have an id too.

@@ -26,10 +26,12 @@ export interface HmacScheme {
   /** See {@link freshness}. Only for senders with `time`. */
   readonly toleranceMs?: number;
   /**
-   * The signed text, with `{body}`, `{time}` (as sent), `{url}`, `{@NAME}` for a header, `{=NAME}` for a field of the list,
+   * The signed text, with `{body}`, `{time}` (as sent), `{url}`, `{@NAME}` for a header with an id, `{=NAME}` for a field of the list,
    * and `{headers}` for the headers that the field `h` names. Default: the body.
    */
   readonly message?: string;
+  /** Whether the sender sends such a body. Without this, a part of the body could be signed as another part. Default: yes. */
+  readonly accepts?: (delivery: RawDelivery) => boolean;
 }
 
 /** A sender that signs with HMAC. */
@@ -72,6 +74,7 @@ export function hmacVerifier(
         throw new VerificationError('The request has no signature of this sender.');
       }
       const { scheme, fresh, signatures } = way;
+      if (scheme.accepts?.(delivery) === false) throw new VerificationError('The sender sends no such body.');
       const time = scheme.time === undefined ? '' : timeOf(scheme, scheme.time, delivery);
       if (scheme.time !== undefined) checkFresh(time, scheme.time[2], fresh);
       const message = messageOf(scheme, delivery, time, baseUrl);
@@ -129,13 +132,27 @@ function messageOf(scheme: HmacScheme, delivery: RawDelivery, time: string, base
       case '{headers}':
         return namedHeaders(listed(scheme, 'h', delivery), delivery);
       default:
-        if (part.startsWith('{@')) return required(delivery, part.slice(2, -1));
+        if (part.startsWith('{@')) return signedId(delivery, part.slice(2, -1));
         return part.startsWith('{=') ? listed(scheme, part.slice(2, -1), delivery) : part;
     }
   });
 }
 
+/** Without colons and dots, so that it does not contain a timestamp. */
+function signedId(delivery: RawDelivery, header: string): string {
+  const id = required(delivery, header);
+  if (/^[\w=+/-]{1,128}$/.test(id)) return id;
+  throw new VerificationError(`The header ${header} is not an id.`);
+}
+
 function namedHeaders(names: string, { headers }: RawDelivery): string {
   const named = names.toLowerCase().split(' ');
-  return named.flatMap((name) => (Object.hasOwn(headers, name) ? [headers[name]] : [])).join('.');
+  return named
+    .filter((name) => name !== '')
+    .map((name) => {
+      // Without one, its value could be a part of another.
+      if (Object.hasOwn(headers, name)) return headers[name];
+      throw new VerificationError('A header that the signature names is missing.');
+    })
+    .join('.');
 }

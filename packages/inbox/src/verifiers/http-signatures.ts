@@ -7,7 +7,7 @@ import { byteMembers, type Component, type SignatureInput, signatureInputs } fro
 import { checkFresh, checkSigned, checkSignedBy, freshness, isEqual, required } from './signatures.ts';
 import { type Freshness, VerificationError } from './signatures.ts';
 import { checkedBaseUrl, targetOf } from './urls.ts';
-import type { Verifier } from './verifier.ts';
+import { withIdIn, type Verifier } from './verifier.ts';
 import type { ToleranceOptions } from './verifier-options.ts';
 
 declare const URLSearchParams: new (query: string) => Iterable<[name: string, value: string]>;
@@ -27,10 +27,14 @@ export interface HttpSignatureVerifierOptions extends ToleranceOptions {
   key: SecretOption;
   /**
    * Components that a signature must cover, such as `@method` or `webhook-id`, in lower case. In any case it must cover
-   * `content-digest`, or `@method` if there is no body, and have the parameter `created`. Default: none.
+   * `content-digest`, or `@method` if there is no body, and have the parameter `created`. With
+   * `webhook-id`, that header is the id. Default: none.
    */
   components?: readonly string[] | undefined;
-  /** The scheme and host that the sender signs, such as `https://shop.example`. Only if it signs them. */
+  /**
+   * The scheme and host that the sender signs, such as `https://shop.example`. Only if it signs them; required with the
+   * components `@target-uri`, `@scheme` and `@authority`.
+   */
   baseUrl?: string | undefined;
 }
 
@@ -66,9 +70,10 @@ export function httpSignatures(options: HttpSignatureVerifierOptions): Verifier 
   checkOneOf('ERR_WBP_VERIFIER', 'algorithm', algorithm, Object.keys(ALGORITHMS));
   const [maker, by] = ALGORITHMS[algorithm];
   const keys = keysOf(options.key, maker, 'httpSignatures', 'key');
-  const baseUrl = options.baseUrl === undefined ? undefined : checkedBaseUrl(options.baseUrl);
+  const needsUrl = components.some((name) => OF_BASE_URL.includes(name));
+  const baseUrl = options.baseUrl === undefined && !needsUrl ? undefined : checkedBaseUrl(options.baseUrl);
   const fresh = freshness(options);
-  return async (delivery) => {
+  const verify: Verifier = async (delivery) => {
     const inputs = signatureInputs(required(delivery, 'signature-input')).slice(0, MAX_LABELS);
     const signatures = byteMembers(required(delivery, 'signature'));
     const needed = [...components, delivery.rawBody.byteLength === 0 ? '@method' : 'content-digest'];
@@ -90,11 +95,16 @@ export function httpSignatures(options: HttpSignatureVerifierOptions): Verifier 
     }
     throw reason;
   };
+  return components.includes('webhook-id') ? withIdIn('@webhook-id', 'http-signatures', verify) : verify;
 }
+
+const OF_BASE_URL: readonly string[] = ['@target-uri', '@scheme', '@authority'];
+const COMPONENT_NAME =
+  /^(?:@(?:method|target-uri|authority|scheme|request-target|path|query)|[a-z\d!#$%&'*+.^_`|~-]+)$/;
 
 function checkedComponents(given: unknown): readonly string[] {
   const list: readonly unknown[] = Array.isArray(given) ? given : [undefined];
-  if (list.every((one) => typeof one === 'string' && /^@?[a-z\d!#$%&'*+.^_`|~-]+$/.test(one)))
+  if (list.every((one) => typeof one === 'string' && COMPONENT_NAME.test(one)))
     return list as readonly string[];
   throw invalid('ERR_WBP_VERIFIER', 'components', 'a list of component names in lower case', given);
 }

@@ -3,7 +3,7 @@ import { fromBase64, fromHex } from '../encryption/web-crypto.ts';
 import { rawSignatureOf } from './der.ts';
 import { asEd25519, asP256, ED25519, P256 } from './public-keys.ts';
 import { type KeyMaker, keysOf } from './secrets.ts';
-import { checkFresh, checkSignedBy, freshness, required } from './signatures.ts';
+import { checkFresh, checkSignedBy, freshness, required, VerificationError } from './signatures.ts';
 import { withIdIn, type Verifier } from './verifier.ts';
 import type { PublicKeyVerifierOptions } from './verifier-options.ts';
 
@@ -67,7 +67,11 @@ export function keyPairVerifier(
     const fresh = freshness(options, toleranceMs);
     const verify: Verifier = async (delivery) => {
       const time = timeHeader === undefined ? '' : required(delivery, timeHeader);
-      if (timeHeader !== undefined) checkFresh(time, 1000, fresh);
+      if (timeHeader !== undefined) {
+        // With a shorter timestamp, its end could be the start of another body.
+        if (time.length !== 10) throw new VerificationError('The timestamp does not have ten digits.');
+        checkFresh(time, 1000, fresh);
+      }
       const given = [decode(required(delivery, header))];
       return checkSignedBy(algorithm, await keys(delivery), [time, delivery.rawBody], given);
     };

@@ -12,8 +12,8 @@ declare const TextDecoder: new () => { decode(bytes: Uint8Array): string };
 export interface PlaidVerifierOptions extends ToleranceOptions {
   /**
    * Returns the key of this id, `key` of Plaid's answer to `/webhook_verification_key/get`, or undefined if Plaid has no
-   * such key. Called for unknown ids, at most four times and then once a minute; a key is cached for an hour. If it
-   * rejects, or takes more than 5 s, the delivery is answered with 503.
+   * such key. Called for unknown ids, at most four times and then once a second; a key is cached for an hour, and
+   * for a day while it cannot be fetched. If it rejects, or takes more than 5 s, the delivery is answered with 503.
    */
   getKey: (keyId: string) => unknown;
 }
@@ -41,9 +41,10 @@ export function plaid(options: PlaidVerifierOptions): Verifier {
     if (alg !== 'ES256' || rest.length > 0) throw new VerificationError('The token is not one of ES256.');
     if (typeof kid !== 'string' || !/^[\w-]{1,128}$/.test(kid))
       throw new VerificationError('The token names no key.');
-    const { key, expiresAtMs } = await remote.get(kid);
-    if (fresh.wallClock() >= expiresAtMs) throw new VerificationError('The key of the token has expired.');
-    await checkSignedBy(P256, [key], [`${header}.${claims}`], [fromBase64Url(signature)]);
+    await remote.check(kid, ({ key, expiresAtMs }) => {
+      if (fresh.wallClock() >= expiresAtMs) throw new VerificationError('The key of the token has expired.');
+      return checkSignedBy(P256, [key], [`${header}.${claims}`], [fromBase64Url(signature)]);
+    });
     const { iat, request_body_sha256: hash } = decoded(claims);
     checkFresh(String(iat), 1000, fresh);
     const expected = new Uint8Array(await subtle().digest('SHA-256', delivery.rawBody));

@@ -24,8 +24,8 @@ export interface StandardWebhooksVerifierOptions extends ToleranceOptions {
   /** The Ed25519 public key of asymmetric signatures (`v1a`), `whpk_…`. */
   publicKey?: SecretOption;
   /**
-   * The public keys of asymmetric signatures (`v1a`), at a URL. They are cached for an hour. A signature of none of them
-   * lets them be fetched again, at most once a minute. While they are not available, deliveries are answered with 503.
+   * The public keys of asymmetric signatures (`v1a`), at a URL. They are cached for an hour, and for a day while they
+   * cannot be fetched. A signature of none of them lets them be fetched again, at most once a minute. While they are not available, deliveries are answered with 503.
    */
   jwks?: JwksOptions | undefined;
 }
@@ -54,6 +54,8 @@ export function standardWebhooks(options: StandardWebhooksVerifierOptions): Veri
     const { headers, rawBody } = delivery;
     const prefix = headers['webhook-id'] === undefined ? 'svix' : 'webhook';
     const id = required(delivery, `${prefix}-id`);
+    // The specification forbids dots: the id could contain the timestamp and a part of the body.
+    if (id.includes('.')) throw new VerificationError(`The header ${prefix}-id has a dot.`);
     // Only one of the two is signed. The other could make a replayed delivery look new.
     if ((headers['svix-id'] ?? id) !== id) throw new VerificationError('webhook-id and svix-id differ.');
     const time = required(delivery, `${prefix}-timestamp`);
@@ -73,7 +75,7 @@ function checkOf(options: StandardWebhooksVerifierOptions, wallClock: () => numb
     throw invalid('ERR_WBP_VERIFIER', 'secret', 'the only one of secret, publicKey and jwks', options);
   }
   if (jwks !== undefined) return checkWithJwks(jwks, wallClock);
-  if ('publicKey' in options) {
+  if (publicKey !== undefined || ('publicKey' in options && secret === undefined)) {
     const keys = keysOf(publicKey, asEd25519, 'standardWebhooks', 'publicKey');
     return async (delivery, message, signatures) =>
       checkSignedBy(ED25519, await keys(delivery), message, versioned('v1a', signatures));
@@ -87,8 +89,8 @@ function checkWithJwks(jwks: JwksOptions, wallClock: () => number): Check {
   checkNames(jwks, 'jwks', ['url', 'fetch']);
   const { url } = jwks;
   const fetch = checkedFetch(jwks.fetch, 'jwks.fetch');
-  if (typeof (url as unknown) !== 'string' || !/^https:\/\/[^/?#\s@]+/i.test(url))
-    throw invalid('ERR_WBP_VERIFIER', 'jwks.url', 'an https URL', url);
+  if (typeof (url as unknown) !== 'string' || !/^https:\/\/[^/?#\s@\\]+(?:[/?#]\S*)?$/i.test(url))
+    throw invalid('ERR_WBP_VERIFIER', 'jwks.url', 'an https URL without a user', url);
   const remote = new RemoteKeys((name, signal) => keySetAt(fetch, name, signal), wallClock);
   return async (_, message, signatures) => {
     const given = versioned('v1a', signatures);
@@ -115,12 +117,15 @@ async function keySetAt(fetch: KeyFetch, url: string, signal: Signal): Promise<r
   const keys = (Array.isArray(list) ? list : []).filter(
     (key: unknown) => isRecord(key) && key['crv'] === 'Ed25519' && key['use'] !== 'enc',
   ) as Record<string, unknown>[];
-  if (keys.length === 0) throw new UndecidedError('The key set has no Ed25519 key.');
-  return Promise.all(
+  const imported = await Promise.allSettled(
     keys
       .slice(0, MAX_KEYS)
       .map(({ x }) =>
         subtle().importKey('jwk', { kty: 'OKP', crv: 'Ed25519', x }, ED25519, false, ['verify']),
       ),
   );
+  // One malformed key must not make the others unavailable.
+  const good = imported.flatMap((one) => (one.status === 'fulfilled' ? [one.value] : []));
+  if (good.length === 0) throw new UndecidedError('The key set has no Ed25519 key.');
+  return good;
 }

@@ -7,9 +7,7 @@ import { checkedBaseUrl, targetOf, type UrlOptions } from './urls.ts';
 import type { Verifier } from './verifier.ts';
 import type { TimedVerifierOptions, VerifierOptions } from './verifier-options.ts';
 
-declare const URLSearchParams: new (query: string) => Iterable<[string, string]> & {
-  get(name: string): string | null;
-};
+declare const URLSearchParams: new (query: string) => Iterable<[string, string]>;
 
 /** Options of `verifiers.twilio`. */
 export interface TwilioVerifierOptions extends VerifierOptions, UrlOptions {}
@@ -18,7 +16,7 @@ export interface TwilioVerifierOptions extends VerifierOptions, UrlOptions {}
 export interface HubSpotVerifierOptions extends TimedVerifierOptions, UrlOptions {}
 
 /**
- * Verifies `X-Twilio-Signature`. Twilio signs the URL with the fields of a form, or a URL that contains the hash of the
+ * Verifies `X-Twilio-Signature`. Twilio signs the URL with the fields of a form, or a URL that ends with the hash of the
  * body (`bodySHA256`). Any other body is not signed and is therefore rejected.
  * Source: twilio.com/docs/usage/webhooks/webhooks-security.
  */
@@ -59,9 +57,9 @@ export function hubspot(options: HubSpotVerifierOptions): Verifier {
 }
 
 async function signedFields({ url, headers, rawBody, text }: RawDelivery): Promise<string> {
-  const start = url.indexOf('?');
-  const hash = start === -1 ? null : new URLSearchParams(url.slice(start + 1)).get('bodySHA256');
-  if (hash !== null) {
+  // Twilio appends it. Elsewhere it may be from a field, because the signed text does not separate fields from the URL.
+  const hash = /\?(?:.*&)?bodySHA256=([\da-f]{64})$/i.exec(url)?.[1];
+  if (hash !== undefined) {
     const expected = new Uint8Array(await subtle().digest('SHA-256', rawBody));
     if (isEqual(expected, fromHex(hash))) return '';
     throw new VerificationError('The body does not match bodySHA256 in the URL.');

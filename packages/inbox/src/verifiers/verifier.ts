@@ -31,11 +31,17 @@ export function withIdIn(at: string, key: string, verify: Verifier): Verifier {
 }
 
 /** The value at a path in the JSON object of the body; undefined without one. */
-export function fieldOf({ json }: RawDelivery, path: string): unknown {
+export function fieldOf(delivery: RawDelivery, path: string): unknown {
+  return path
+    .split('.')
+    .reduce((at: unknown, name) => (isRecord(at) ? at[name] : undefined), bodyOf(delivery));
+}
+
+/** The parsed body; undefined if it is not JSON, as commands of Slack are not. */
+export function bodyOf({ json }: RawDelivery): unknown {
   try {
-    return path.split('.').reduce((at: unknown, name) => (isRecord(at) ? at[name] : undefined), json());
+    return json();
   } catch {
-    // A form, as commands of Slack are.
     return undefined;
   }
 }

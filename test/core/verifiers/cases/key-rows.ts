@@ -72,10 +72,16 @@ export async function signedRequest(
     fields = ['@method', '@authority', '@path', '@query', 'content-digest'],
     body = BODY,
     params = ['created'],
+    id = '',
   } = {},
 ) {
   const url = '/hooks?a=1&b=%20x';
-  const request = { method: 'POST', url: `${BASE}${url}`, headers: { 'content-digest': digestOf(body) } };
+  const ofId = id === '' ? {} : { 'webhook-id': id };
+  const request = {
+    method: 'POST',
+    url: `${BASE}${url}`,
+    headers: { 'content-digest': digestOf(body), ...ofId },
+  };
   const { headers } = await httpbis.signMessage(
     { key: signerOf(algorithm, key), fields, params, paramValues: { created: new Date(nowMs) } },
     request,
