@@ -27,7 +27,7 @@ const webhooks = webhookInbox({
   },
 });
 
-const server = createServer(webhooks).listen(0, '127.0.0.1', async () => {
+async function sendAll() {
   const { port } = /** @type {import('node:net').AddressInfo} */ (server.address());
   /** @type {(id: string, type: string) => Promise<Response>} */
   const send = (id, type) =>
@@ -40,6 +40,10 @@ const server = createServer(webhooks).listen(0, '127.0.0.1', async () => {
   for (let at = 0; at < 200; at += 1) await send(`profile ${String(at)}`, 'profile.imported');
   await send('the invoice', 'invoice.paid');
   await webhooks.inbox.resume();
+}
+
+const server = createServer(webhooks).listen(0, '127.0.0.1', () => {
+  void sendAll();
 });
 
 webhooks.inbox.subscribe(({ type }) => {

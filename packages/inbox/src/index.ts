@@ -57,15 +57,7 @@ export type {
   StoreStats,
 } from './store/inbox-store.ts';
 export { memoryStore } from './store/memory/memory-store.ts';
-export type {
-  OpenedReceivingStore,
-  Put,
-  PutResult,
-  ReceivingStats,
-  ReceivingStore,
-  StoreEvent,
-  StoreLimits,
-} from './store/receiving-store.ts';
+export type * from './store/receiving-store.ts';
 export type {
   Counted,
   ListedCompleted,
