@@ -1,3 +1,4 @@
+import { CLAIMED_COLUMNS } from './key-claims.ts';
 import { PLPGSQL } from './plpgsql.ts';
 
 /** Locks that claims with `maxHeld` take, by a hash of the key: a server has few thousand locks for all its sessions. */
@@ -32,9 +33,7 @@ CREATE FUNCTION ${s}.claim_keys_v2(
   p_are_heads boolean[], p_are_full boolean[], p_floor_due double precision[], p_floor_seqs bigint[],
   p_max_held integer[])
 RETURNS TABLE (
-  want integer, key text, id text, is_generated boolean, sender text, facts text, received_ms double precision,
-  body bytea, attempt integer, strandings integer, due_ms double precision, seq double precision,
-  next_ms double precision, visited double precision)
+  ${CLAIMED_COLUMNS})
 ${PLPGSQL}
 DECLARE
   bucket integer;

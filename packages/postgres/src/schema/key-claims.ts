@@ -25,6 +25,11 @@ CREATE INDEX queue_key_suspect ON ${s}.queue (key, due_ms, seq) WHERE state - 0 
 
 const INDEXES = ['ready', 'key', 'key_waiting', 'key_held', 'key_suspect'];
 
+/** The rows of every claim of named keys, for `RETURNS TABLE`. */
+export const CLAIMED_COLUMNS = `want integer, key text, id text, is_generated boolean, sender text, facts text, received_ms double precision,
+  body bytea, attempt integer, strandings integer, due_ms double precision, seq double precision,
+  next_ms double precision, visited double precision`;
+
 /** The wants of a claim whose keys are not paused. */
 const WANTS = `unnest(p_keys, p_counts, p_are_heads, p_are_full, p_floor_due, p_floor_seqs)
       WITH ORDINALITY AS w(key, count, is_head, is_full, floor_due, floor_seq, at)`;
@@ -69,9 +74,7 @@ CREATE FUNCTION ${s}.claim_keys_v1(
   p_owner bigint, p_lease_ms double precision, p_now_ms double precision, p_keys text[], p_counts integer[],
   p_are_heads boolean[], p_are_full boolean[], p_floor_due double precision[], p_floor_seqs bigint[])
 RETURNS TABLE (
-  want integer, key text, id text, is_generated boolean, sender text, facts text, received_ms double precision,
-  body bytea, attempt integer, strandings integer, due_ms double precision, seq double precision,
-  next_ms double precision, visited double precision)
+  ${CLAIMED_COLUMNS})
 ${PLPGSQL}
 DECLARE
   visited_before bigint := ${visits(s, ...INDEXES)};

@@ -1,4 +1,5 @@
 import { limitCounts } from './held-limits.ts';
+import { CLAIMED_COLUMNS } from './key-claims.ts';
 import { PLPGSQL, visits } from './plpgsql.ts';
 
 /** Claims of named keys that take new deliveries, the latest first. */
@@ -10,9 +11,7 @@ CREATE FUNCTION ${s}.claim_newest_v1(
   p_are_heads boolean[], p_are_full boolean[], p_floor_due double precision[], p_floor_seqs bigint[],
   p_max_held integer[])
 RETURNS TABLE (
-  want integer, key text, id text, is_generated boolean, sender text, facts text, received_ms double precision,
-  body bytea, attempt integer, strandings integer, due_ms double precision, seq double precision,
-  next_ms double precision, visited double precision)
+  ${CLAIMED_COLUMNS})
 ${PLPGSQL}
 DECLARE
   visited_before bigint := ${visits(s, 'ready')};
