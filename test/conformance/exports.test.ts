@@ -19,7 +19,6 @@ const OWN: Readonly<Record<string, readonly string[]>> = {
 const INBOX = [
   'RetryAfter',
   'Unrecoverable',
-  'cloudEventsHandshake',
   'createWorker',
   'memoryStore',
   'throwing',

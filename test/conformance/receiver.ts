@@ -211,6 +211,7 @@ const MIDDLEWARE_OPTIONS = new Set([
   'intake',
   'path',
   'skip',
+  'allowedOrigins',
   'keyGenerator',
   'delivery',
   'standardHeaders',

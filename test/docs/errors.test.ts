@@ -3,7 +3,7 @@ import { compileFunction } from 'node:vm';
 import { metrics, trace } from '@opentelemetry/api';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { BackpressureError, systemClock } from '@webhook-backpressure/base';
-import { cloudEventsHandshake, known } from '@webhook-backpressure/senders';
+import { known } from '@webhook-backpressure/senders';
 import {
   createInbox,
   createWorker,
@@ -185,7 +185,6 @@ async function thrownBy(line: string): Promise<unknown> {
     sizeQueue,
     logEvents,
     notify,
-    cloudEventsHandshake,
     known,
     manualClock,
     webhookBackpressure,

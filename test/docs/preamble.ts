@@ -44,7 +44,6 @@ declare global {
   const collect: typeof prometheus.collect;
   const Registry: typeof promClient.Registry;
   const register: promClient.Registry;
-  const cloudEventsHandshake: typeof senderProfiles.cloudEventsHandshake;
   const known: typeof senderProfiles.known;
   const manualClock: typeof testing.manualClock;
   const webhookBackpressure: typeof adapter.webhookBackpressure;

@@ -4,6 +4,7 @@ export {
   type AdmissionControl,
   createAdmissionControl,
   type RequestReader,
+  type Skip,
 } from './middleware/admission-control.ts';
 export { FirstUse } from './middleware/first-use.ts';
 export { Handling } from './middleware/handling.ts';

@@ -2,7 +2,7 @@ import {
   createInbox,
   type Inbox,
   type InboxOptions,
-  isDelivery,
+  isForInbox,
   mountedForAll,
   type ReceiverOptions,
 } from '@webhook-backpressure/inbox';
@@ -15,8 +15,8 @@ const HINT =
 
 /**
  * Creates a handler that verifies and stores a delivery, acknowledges it, and processes it later. Register it before body
- * parsers: signatures are computed over the exact bytes. GET, HEAD and OPTIONS continue to the next handler. Mounted without
- * a path, it passes `ERR_WBP_MOUNT` to `next` for every other request.
+ * parsers: signatures are computed over the exact bytes. GET, HEAD and OPTIONS continue to the next handler, except the
+ * handshake of CloudEvents. Mounted without a path, it passes `ERR_WBP_MOUNT` to `next` for every other request.
  *
  * @throws BackpressureError with the code of the first invalid option, or the store's error when it cannot be opened.
  *
@@ -31,7 +31,7 @@ export function webhookInbox(
 ): RequestHandler & { inbox: Inbox } {
   const inbox = createInbox(options);
   const middleware: RequestHandler = (req, res, next) => {
-    if (!isDelivery(req.method)) {
+    if (!isForInbox(req.method, () => req.headers)) {
       next();
       return;
     }
@@ -59,4 +59,3 @@ export {
   verifiers,
 } from '@webhook-backpressure/inbox';
 export type * from '@webhook-backpressure/inbox';
-export { cloudEventsHandshake } from '@webhook-backpressure/senders';

@@ -1,4 +1,4 @@
-import { createAdmissionControl, readableErrors } from '@webhook-backpressure/core/middleware';
+import { createAdmissionControl, readableErrors, type Skip } from '@webhook-backpressure/core/middleware';
 import type { BackpressureInfo, Intake, MiddlewareOptions } from '@webhook-backpressure/core';
 import {
   boundBody,
@@ -69,7 +69,11 @@ export function webhookBackpressure(
     return handler(verdict, req, res, next);
   };
 
-  const admitUnless = (skips: boolean, req: Request, res: Response, next: NextFunction): unknown => {
+  const admitUnless = (skips: Skip, req: Request, res: Response, next: NextFunction): unknown => {
+    if (typeof skips === 'object') {
+      writeRefusal(req, res, skips);
+      return undefined;
+    }
     const verdict = skips ? null : admission.admit(req, req, res);
     // What an earlier middleware has answered cannot be refused any more.
     if (skips || (verdict === null && res.writableEnded)) {
@@ -83,9 +87,9 @@ export function webhookBackpressure(
 
   const middleware = forwardingErrors((req, res, next) => {
     const skips = control.skips(req);
-    return typeof skips === 'boolean'
-      ? admitUnless(skips, req, res, next)
-      : skips.then((skipped) => admitUnless(skipped, req, res, next));
+    return skips instanceof Promise
+      ? skips.then((skipped) => admitUnless(skipped, req, res, next))
+      : admitUnless(skips, req, res, next);
   });
   const mounted: RequestHandler & { intake: Intake } = Object.assign(middleware, { intake: control.intake });
   return mounted;

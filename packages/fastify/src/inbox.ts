@@ -3,7 +3,7 @@ import {
   type Inbox,
   type InboxOptions,
   type InboxRequest,
-  isDelivery,
+  isForInbox,
   type ReceiverOptions,
 } from '@webhook-backpressure/inbox';
 import { inboxRequest } from '@webhook-backpressure/node/request';
@@ -16,7 +16,8 @@ const HINT =
 
 /** The options of a route that receives deliveries. */
 export interface InboxRoute {
-  /** Receives deliveries before their bodies are parsed. GET, HEAD and OPTIONS continue to the handler. */
+  /** Receives deliveries before their bodies are parsed. GET, HEAD and OPTIONS continue to the handler, except a
+   * handshake of CloudEvents. */
   readonly onRequest: Gate;
   /** Responds with 405. Replace it to respond to GET, HEAD or OPTIONS. */
   readonly handler: (request: FastifyRequest, reply: FastifyReply) => unknown;
@@ -50,12 +51,13 @@ export function webhookInbox(
     sendAnswer(request, reply, answer);
     return false;
   };
+  const isReceived = ({ method, headers }: FastifyRequest): boolean => isForInbox(method, () => headers);
   return {
     inbox,
-    onRequest: gate((request, reply) => !isDelivery(request.method) || receive(request, reply)),
+    onRequest: gate((request, reply) => !isReceived(request) || receive(request, reply)),
     // A delivery is only here if the hook has been replaced: the inbox then throws the error with the hint.
     handler: (request, reply) =>
-      isDelivery(request.method)
+      isReceived(request)
         ? receive(request, reply).then(() => reply)
         : reply.code(405).header('Allow', 'POST').send(),
   };
@@ -70,5 +72,4 @@ export {
   verifiers,
 } from '@webhook-backpressure/inbox';
 export type * from '@webhook-backpressure/inbox';
-export { cloudEventsHandshake } from '@webhook-backpressure/senders';
 export type { Gate };

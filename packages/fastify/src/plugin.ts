@@ -1,4 +1,4 @@
-import { createAdmissionControl, readableErrors } from '@webhook-backpressure/core/middleware';
+import { createAdmissionControl, readableErrors, type Skip } from '@webhook-backpressure/core/middleware';
 import type { MiddlewareOptions } from '@webhook-backpressure/core';
 import {
   boundBody,
@@ -56,11 +56,15 @@ export function addBackpressure(fastify: FastifyInstance, options: WebhookBackpr
     return false;
   };
   const admitUnless = (
-    skips: boolean,
+    skips: Skip,
     request: FastifyRequest,
     reply: FastifyReply,
   ): boolean | Promise<boolean> => {
-    if (skips) return true;
+    if (skips === true) return true;
+    if (skips !== false) {
+      sendAnswer(request, reply, skips);
+      return false;
+    }
     const verdict = admission.admit(request, request.raw, reply.raw);
     return verdict instanceof Promise
       ? verdict.then((settled) => settle(settled, request, reply))
@@ -75,9 +79,9 @@ export function addBackpressure(fastify: FastifyInstance, options: WebhookBackpr
     'onRequest',
     gate((request, reply) => {
       const skips = control.skips(request);
-      return typeof skips === 'boolean'
-        ? admitUnless(skips, request, reply)
-        : skips.then((skipped) => admitUnless(skipped, request, reply));
+      return skips instanceof Promise
+        ? skips.then((skipped) => admitUnless(skipped, request, reply))
+        : admitUnless(skips, request, reply);
     }),
   );
   // A shared intake is closed by the code that created it.

@@ -2,7 +2,7 @@ import {
   createInbox,
   type Inbox,
   type InboxOptions,
-  isDelivery,
+  isForInbox,
   mountedForAll,
   type ReceiverOptions,
 } from '@webhook-backpressure/inbox';
@@ -16,7 +16,8 @@ const HINT = 'Do not read the body in an earlier middleware.';
 
 /**
  * Creates a handler that verifies and stores a delivery, acknowledges it, and processes it later. GET, HEAD and OPTIONS
- * continue to the next handler. Mounted without a path, it throws `ERR_WBP_MOUNT` for every other request.
+ * continue to the next handler, except the handshake of CloudEvents. Mounted without a path, it throws `ERR_WBP_MOUNT`
+ * for every other request.
  *
  * @throws BackpressureError with the code of the first invalid option, or the store's error when it cannot be opened.
  *
@@ -31,7 +32,7 @@ export function webhookInbox(
 ): MiddlewareHandler & { inbox: Inbox } {
   const inbox = createInbox(options);
   const middleware: MiddlewareHandler = async (c, next) => {
-    if (!isDelivery(c.req.method)) {
+    if (!isForInbox(c.req.method, () => c.req.header())) {
       await next();
       return undefined;
     }
@@ -71,4 +72,3 @@ export {
   verifiers,
 } from '@webhook-backpressure/inbox';
 export type * from '@webhook-backpressure/inbox';
-export { cloudEventsHandshake } from '@webhook-backpressure/senders';

@@ -58,10 +58,12 @@ export function webhookBackpressure(
   const middleware: MiddlewareHandler = async (c, next) => {
     const node = nodeBindings(c.env);
     const skips = (node === undefined && enclosingDelivery(control.intake) !== undefined) || control.skips(c);
-    if (typeof skips === 'boolean' ? skips : await skips) {
+    const skipped = skips instanceof Promise ? await skips : skips;
+    if (skipped === true) {
       await next();
       return undefined;
     }
+    if (skipped !== false) return c.body(skipped.body, skipped.status as 200 | 403, { ...skipped.headers });
     const verdict = await (node === undefined
       ? admitRequest<Context>(control, c, c.req.raw.signal, waitUntilOf(c))
       : admission.admit(c, node.incoming, node.outgoing));

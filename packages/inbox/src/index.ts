@@ -39,7 +39,7 @@ export type { KeyLimits, KeyPriority, LimitsOfKey } from './options/key-limits.t
 export type { ReceiverOptions, ReceivingOption, WorkerOptions, WorkingOption } from './options/roles.ts';
 export type { InboxRole } from './options/roles.ts';
 export type { AddedDelivery, AddOptions, AddResult } from './receive/added-delivery.ts';
-export { type InboxAnswer, isDelivery, METHOD_NOT_ALLOWED, mountedForAll } from './receive/inbox-answers.ts';
+export { type InboxAnswer, isForInbox, METHOD_NOT_ALLOWED, mountedForAll } from './receive/inbox-answers.ts';
 export type { BodyEnd, BodySink, InboxRequest } from './receive/inbox-request.ts';
 export { throwing } from './receive/verification.ts';
 export type {

@@ -3,7 +3,7 @@ import {
   type Inbox,
   type InboxOptions,
   type InboxRequest,
-  isDelivery,
+  isForInbox,
   mountedForAll,
   type ReceiverOptions,
 } from '@webhook-backpressure/inbox';
@@ -14,8 +14,8 @@ const HINT = 'Mount the inbox before the body parser, or exclude its path from t
 
 /**
  * Creates a middleware that verifies and stores a delivery, acknowledges it, and processes it later. Mount it before body
- * parsers: signatures are computed over the exact bytes. GET, HEAD and OPTIONS continue to the next middleware. Mounted
- * without a router, it throws `ERR_WBP_MOUNT` for every other request.
+ * parsers: signatures are computed over the exact bytes. GET, HEAD and OPTIONS continue to the next middleware,
+ * except the handshake of CloudEvents. Mounted without a router, it throws `ERR_WBP_MOUNT` for every other request.
  *
  * @throws BackpressureError with the code of the first invalid option, or the store's error when it cannot be opened.
  *
@@ -30,7 +30,7 @@ export function webhookInbox(
 ): Middleware & { inbox: Inbox } {
   const inbox = createInbox(options);
   const middleware: Middleware = async (ctx, next): Promise<unknown> => {
-    if (!isDelivery(ctx.method)) return next() as Promise<unknown>;
+    if (!isForInbox(ctx.method, () => ctx.headers)) return next() as Promise<unknown>;
     // A router, or a function that calls the inbox, has chosen the requests, and so has a framework with this app at a path.
     if (ctx.app.middleware.includes(middleware) && ctx.url === ctx.originalUrl)
       throw mountedForAll(
@@ -59,4 +59,3 @@ export {
   verifiers,
 } from '@webhook-backpressure/inbox';
 export type * from '@webhook-backpressure/inbox';
-export { cloudEventsHandshake } from '@webhook-backpressure/senders';

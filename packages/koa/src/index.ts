@@ -1,4 +1,4 @@
-import { createAdmissionControl, readableErrors } from '@webhook-backpressure/core/middleware';
+import { createAdmissionControl, readableErrors, type Skip } from '@webhook-backpressure/core/middleware';
 import type { BackpressureInfo, Intake, MiddlewareOptions } from '@webhook-backpressure/core';
 import {
   boundBody,
@@ -74,12 +74,17 @@ export function webhookBackpressure(
     promised(() => {
       // What an earlier middleware has answered cannot be refused any more.
       const skips = ctx.res.writableEnded || control.skips(ctx);
-      return typeof skips === 'boolean'
-        ? admitUnless(skips, ctx, next)
-        : skips.then((skipped) => admitUnless(skipped, ctx, next));
+      return skips instanceof Promise
+        ? skips.then((skipped) => admitUnless(skipped, ctx, next))
+        : admitUnless(skips, ctx, next);
     });
-  const admitUnless = (skips: boolean, ctx: Context, next: Next): unknown => {
-    if (skips) return next();
+  const admitUnless = (skips: Skip, ctx: Context, next: Next): unknown => {
+    if (skips === true) return next();
+    if (skips !== false) {
+      ctx.respond = false;
+      writeRefusal(ctx.req, ctx.res, skips);
+      return undefined;
+    }
     const verdict = admission.admit(ctx, ctx.req, ctx.res);
     return verdict instanceof Promise
       ? verdict.then((settled) => settle(settled, ctx, next))

@@ -3,7 +3,7 @@ import {
   createInbox,
   type Inbox,
   type InboxOptions,
-  isDelivery,
+  isForInbox,
   METHOD_NOT_ALLOWED,
   type ReceiverOptions,
 } from '@webhook-backpressure/inbox';
@@ -15,7 +15,7 @@ const HINT = 'Do not read the request before the inbox.';
 
 /**
  * Creates a request listener that verifies and stores a delivery, acknowledges it, and processes it later. It responds to
- * GET, HEAD and OPTIONS with 405.
+ * GET, HEAD and OPTIONS with 405, except to the handshake of CloudEvents.
  *
  * When a callback throws or rejects, the response is 500 and a process warning reports the error.
  *
@@ -32,7 +32,7 @@ export function webhookInbox(
 ): ((req: IncomingMessage, res: ServerResponse) => void) & { inbox: Inbox } {
   const inbox = createInbox(options);
   const listener = answeringFailures(async (_self, req, res) => {
-    const answer = isDelivery(req.method ?? '')
+    const answer = isForInbox(req.method, () => req.headers)
       ? await inbox.receive(inboxRequest(req, { hint: HINT, source: req }))
       : METHOD_NOT_ALLOWED;
     if (answer !== null) writeRefusal(req, res, answer);
@@ -49,4 +49,3 @@ export {
   verifiers,
 } from '@webhook-backpressure/inbox';
 export type * from '@webhook-backpressure/inbox';
-export { cloudEventsHandshake } from '@webhook-backpressure/senders';

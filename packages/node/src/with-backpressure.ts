@@ -3,7 +3,7 @@ import { EventEmitter } from 'node:events';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { inspect } from 'node:util';
 import { BackpressureError, thrownText } from '@webhook-backpressure/base';
-import { createAdmissionControl } from '@webhook-backpressure/core/middleware';
+import { createAdmissionControl, type Skip } from '@webhook-backpressure/core/middleware';
 import type { BackpressureInfo, Intake, MiddlewareOptions } from '@webhook-backpressure/core';
 import { RequestAdmission, type Verdict } from './request/request-admission.ts';
 import { nodeReader, setHeaders } from './request/messages.ts';
@@ -77,7 +77,11 @@ export function withBackpressure(
     return handler(verdict, req, res);
   };
 
-  const decide = (self: unknown, req: IncomingMessage, res: ServerResponse, skips: boolean): unknown => {
+  const decide = (self: unknown, req: IncomingMessage, res: ServerResponse, skips: Skip): unknown => {
+    if (typeof skips === 'object') {
+      writeRefusal(req, res, skips);
+      return undefined;
+    }
     const askForBody = isCheckContinue(self, req, guarded) ? askOnce(res) : undefined;
     if (skips) {
       askForBody?.();
@@ -91,9 +95,9 @@ export function withBackpressure(
 
   const guarded = answeringFailures((self, req, res) => {
     const skips = control.skips(req);
-    return typeof skips === 'boolean'
-      ? decide(self, req, res, skips)
-      : skips.then((skipped) => decide(self, req, res, skipped));
+    return skips instanceof Promise
+      ? skips.then((skipped) => decide(self, req, res, skipped))
+      : decide(self, req, res, skips);
   });
   return Object.assign(guarded, { intake: control.intake });
 }

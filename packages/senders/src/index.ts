@@ -1,7 +1,8 @@
 export { adviceFor, type SenderAdvice } from './advice.ts';
 export {
+  type AllowedOrigins,
+  asksPermission,
   cloudEventsHandshake,
-  type CloudEventsHandshakeOptions,
   type HandshakeAnswer,
 } from './cloudevents-handshake.ts';
 export { builtInSenders } from './profiles/built-in.ts';

@@ -2,7 +2,7 @@ import {
   createInbox,
   type Inbox,
   type InboxOptions,
-  isDelivery,
+  isForInbox,
   METHOD_NOT_ALLOWED,
   type ReceiverOptions,
 } from '@webhook-backpressure/inbox';
@@ -21,7 +21,7 @@ const HINT = 'Do not read the body before the inbox.';
 
 /**
  * Creates a handler that verifies and stores a delivery, acknowledges it, and processes it later. It responds to GET, HEAD
- * and OPTIONS with 405.
+ * and OPTIONS with 405, except to the handshake of CloudEvents: export it as OPTIONS too where routes are exported by method.
  *
  * @throws BackpressureError with the code of the first invalid option, or the store's error when it cannot be opened.
  *
@@ -37,7 +37,7 @@ export function webhookInbox(options: WebhookInboxOptions): WebInboxHandler & { 
   const processes = 'process' in options && options.process !== undefined;
   const receive = async (source: RequestSource, ...rest: unknown[]): Promise<Response> => {
     const request = requestOf(source);
-    const answer = isDelivery(request.method)
+    const answer = isForInbox(request.method, () => Object.fromEntries(request.headers))
       ? await inbox.receive({
           method: request.method,
           url: request.url,
@@ -66,5 +66,4 @@ export {
   verifiers,
 } from '@webhook-backpressure/inbox';
 export type * from '@webhook-backpressure/inbox';
-export { cloudEventsHandshake } from '@webhook-backpressure/senders';
 export type { RequestSource, WaitUntilOption };

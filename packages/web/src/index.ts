@@ -57,7 +57,9 @@ export function withBackpressure<S extends RequestSource = Request, R extends un
     const request = requestOf(args[0]);
     if (enclosingDelivery(control.intake) !== undefined) return handler(...args);
     const skips = control.skips(request);
-    if (typeof skips === 'boolean' ? skips : await skips) return handler(...args);
+    const skipped = skips instanceof Promise ? await skips : skips;
+    if (skipped === true) return handler(...args);
+    if (skipped !== false) return new Response(null, skipped);
     checkBody(request);
     const signal = request.signal as AbortSignal | undefined;
     const verdict = await admitRequest(control, request, signal, findWaitUntil(args));

@@ -4,6 +4,7 @@ import type { SuiteOptions } from '../exchange.ts';
 import { held } from '../held.ts';
 import type { Start } from '../receiver.ts';
 
+const HANDSHAKE = { method: 'OPTIONS', headers: { 'webhook-request-origin': 'events.example.com' } };
 const SMALLEST = { concurrency: 1, capacity: 1 };
 const never = new Promise<never>(() => undefined);
 
@@ -55,6 +56,40 @@ export function callbacks(start: Start): void {
       expect((await receiver.send({ method: 'GET' }).reply).status).toBe(200);
       expect(receiver.handled.map(({ info }) => info?.key)).toEqual([undefined, 'default']);
       expect(receiver.snapshot.totals.admitted).toBe(1);
+    });
+
+    it.each([
+      ['by default', {}],
+      ['where skip does not skip it', { skip: () => false }],
+      ['where skip resolves to false', { skip: () => Promise.resolve(false) }],
+    ])('answers the handshake of a CloudEvents sender %s', async (_when, options) => {
+      const receiver = await start({ ...options, ...SMALLEST });
+      expect((await receiver.send().reply).status).toBe(200);
+      const { status, headers, body } = await receiver.send(HANDSHAKE).reply;
+      expect([status, body]).toEqual([200, '']);
+      expect(headers).toMatchObject({
+        allow: 'POST',
+        'webhook-allowed-origin': '*',
+        'webhook-allowed-rate': expect.stringMatching(/^(?:\*|[1-9]\d*)$/) as string,
+      });
+      expect(receiver.handled).toHaveLength(1);
+      expect(receiver.snapshot.totals.admitted).toBe(1);
+      expect((await receiver.send().reply).status).toBe(200);
+    });
+
+    it('answers 403 to the handshake of an origin that is not allowed', async () => {
+      const receiver = await start({ allowedOrigins: ['other.example.com'] });
+      const { status, headers, body } = await receiver.send(HANDSHAKE).reply;
+      expect([status, body, headers['webhook-allowed-origin']]).toEqual([403, '', undefined]);
+      expect(receiver.handled).toHaveLength(0);
+    });
+
+    it('lets the handshake pass where skip skips it, or path is another one', async () => {
+      for (const options of [{ skip: () => true }, { path: '/elsewhere' }]) {
+        const receiver = await start(options);
+        expect((await receiver.send(HANDSHAKE).reply).status).toBe(200);
+        expect(receiver.handled.map(({ info }) => info)).toEqual([undefined]);
+      }
     });
 
     it('passes what it throws to the error handler', () =>

@@ -74,6 +74,24 @@ function suite(driver: InboxDriver): void {
     expect(receiver.inbox.snapshot().totals.stored).toBe(0);
   });
 
+  it('answers the handshake of a CloudEvents sender', async () => {
+    const receiver = await start({ allowedOrigins: ['events.example.com'] });
+    const ask = (origin: string): Promise<Response> =>
+      fetch(`http://127.0.0.1:${String(receiver.port)}/webhooks`, {
+        method: 'OPTIONS',
+        headers: { 'webhook-request-origin': origin },
+      });
+    const allowed = await ask('events.example.com');
+    expect([allowed.status, allowed.headers.get('webhook-allowed-origin')]).toEqual([
+      200,
+      'events.example.com',
+    ]);
+    expect(allowed.headers.get('webhook-allowed-rate')).toBe('*');
+    const denied = await ask('other.example.com');
+    expect([denied.status, denied.headers.get('webhook-allowed-origin')]).toEqual([403, null]);
+    expect(receiver.inbox.snapshot().totals.arrivals).toBe(0);
+  });
+
   it('answers 401 when verify rejects', async () => {
     const receiver = await start({ verify: ({ headers }) => headers['x-signature'] === 'right' });
     const answer = await receiver.post('{}', { 'x-signature': 'wrong' });

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { BackpressureError } from '@webhook-backpressure/base';
-import { cloudEventsHandshake } from '@webhook-backpressure/senders';
+import { asksPermission, cloudEventsHandshake } from '@webhook-backpressure/senders';
 import { createIntake } from '@webhook-backpressure/core';
 import { manualClock } from '@webhook-backpressure/core/testing';
 
@@ -13,13 +13,14 @@ function intakeWith(drainRate: number | null): Parameters<typeof cloudEventsHand
 }
 
 function allowedRate(drainRate: number | null): string | undefined {
-  return cloudEventsHandshake(intakeWith(drainRate), asks)?.headers['WebHook-Allowed-Rate'];
+  return cloudEventsHandshake(intakeWith(drainRate))(asks).headers['WebHook-Allowed-Rate'];
 }
 
 describe('the CloudEvents handshake', () => {
   it('allows the drain rate, in requests per minute', () => {
-    expect(cloudEventsHandshake(intakeWith(10), asks)).toEqual({
+    expect(cloudEventsHandshake(intakeWith(10))(asks)).toEqual({
       status: 200,
+      body: '',
       headers: { Allow: 'POST', 'WebHook-Allowed-Origin': '*', 'WebHook-Allowed-Rate': '600' },
     });
   });
@@ -41,30 +42,33 @@ describe('the CloudEvents handshake', () => {
   it('reads the rate from the intake', () => {
     const clock = manualClock();
     const intake = createIntake({ clock, concurrency: 1 });
-    expect(cloudEventsHandshake(intake, asks)?.headers['WebHook-Allowed-Rate']).toBe('*');
+    expect(cloudEventsHandshake(intake)(asks).headers['WebHook-Allowed-Rate']).toBe('*');
     for (let i = 0; i < 100; i += 1) {
       const place = intake.admit();
       clock.advance(50);
       if (place.admitted && 'release' in place.permit) place.permit.release();
     }
-    const rate = Number(cloudEventsHandshake(intake, asks)?.headers['WebHook-Allowed-Rate']);
+    const rate = Number(cloudEventsHandshake(intake)(asks).headers['WebHook-Allowed-Rate']);
     expect(rate).toBeGreaterThanOrEqual(1150);
     expect(rate).toBeLessThanOrEqual(1250);
   });
 
-  it('returns undefined without the header, so that other code can answer other OPTIONS requests', () => {
-    const preflight = { origin: 'https://example.com', 'access-control-request-method': 'POST' };
-    expect(cloudEventsHandshake(intakeWith(10), preflight)).toBeUndefined();
-    expect(cloudEventsHandshake(intakeWith(10), {})).toBeUndefined();
+  it.each([
+    ['OPTIONS', asks, true],
+    ['POST', asks, false],
+    [undefined, asks, false],
+    ['OPTIONS', { origin: 'https://example.com', 'access-control-request-method': 'POST' }, false],
+  ])('is a request of %s with %j: %s', (method, headers, isOne) => {
+    expect(asksPermission(method, headers)).toBe(isOne);
   });
 
   it.each([
     ['a list', ['other.example.com', 'EventEmitter.example.com']],
     ['a function', (origin: string) => origin.endsWith('.example.com')],
   ])('echoes an origin that is allowed by %s', (_, allowedOrigins) => {
-    const answer = cloudEventsHandshake(intakeWith(10), asks, { allowedOrigins });
-    expect(answer?.status).toBe(200);
-    expect(answer?.headers['WebHook-Allowed-Origin']).toBe(ORIGIN);
+    const answer = cloudEventsHandshake(intakeWith(10), allowedOrigins)(asks);
+    expect(answer.status).toBe(200);
+    expect(answer.headers['WebHook-Allowed-Origin']).toBe(ORIGIN);
   });
 
   it.each([
@@ -73,9 +77,10 @@ describe('the CloudEvents handshake', () => {
     ['a function', () => false],
     ['an async function', (() => Promise.resolve(true)) as unknown as () => boolean],
   ])('is denied by %s, without permission headers', (_, allowedOrigins) => {
-    expect(cloudEventsHandshake(intakeWith(10), asks, { allowedOrigins })).toEqual({
+    expect(cloudEventsHandshake(intakeWith(10), allowedOrigins)(asks)).toEqual({
       status: 403,
       headers: { Allow: 'POST' },
+      body: '',
     });
   });
 
@@ -85,23 +90,18 @@ describe('the CloudEvents handshake', () => {
     ['with a space', 'a b'],
     ['too long', 'a'.repeat(254)],
   ])('denies an origin that is %s', (_, origin) => {
-    const answer = cloudEventsHandshake(
-      intakeWith(10),
-      { 'webhook-request-origin': origin },
-      { allowedOrigins: () => true },
-    );
-    expect(answer?.status).toBe(403);
+    const answer = cloudEventsHandshake(intakeWith(10), () => true)({ 'webhook-request-origin': origin });
+    expect(answer.status).toBe(403);
   });
 
   it('uses the first of several origins', () => {
     const headers = { 'webhook-request-origin': [ORIGIN, 'other.example.com'] };
-    const answer = cloudEventsHandshake(intakeWith(10), headers, { allowedOrigins: [ORIGIN] });
-    expect(answer?.headers['WebHook-Allowed-Origin']).toBe(ORIGIN);
+    const answer = cloudEventsHandshake(intakeWith(10), [ORIGIN])(headers);
+    expect(answer.headers['WebHook-Allowed-Origin']).toBe(ORIGIN);
   });
 
   it.each([42, 'example.com', [1], null, {}])('throws for invalid allowedOrigins: %j', (allowedOrigins) => {
-    const call = (): unknown =>
-      cloudEventsHandshake(intakeWith(10), {}, { allowedOrigins: allowedOrigins as '*' });
+    const call = (): unknown => cloudEventsHandshake(intakeWith(10), allowedOrigins as '*');
     expect(call).toThrow(BackpressureError);
     expect(call).toThrow(expect.objectContaining({ code: 'ERR_WBP_ORIGINS' }));
   });

@@ -12,7 +12,10 @@ import {
   thrownText,
 } from '@webhook-backpressure/base';
 import {
+  type AllowedOrigins,
+  asksPermission,
   builtInSenders,
+  cloudEventsHandshake,
   createRecognition,
   idOf,
   type RequestHeaders,
@@ -34,6 +37,7 @@ import { keyAsker } from './key-asker.ts';
 import { MountWatch } from './mount-watch.ts';
 import { passedThrough } from './passed.ts';
 import { pathMatcher } from './paths.ts';
+import type { HttpAnswer } from './problem.ts';
 
 /** The options of every middleware, in addition to those of the intake. `R` is the framework's request. */
 export interface MiddlewareOptions<
@@ -49,7 +53,10 @@ export interface MiddlewareOptions<
    * read differently, such as one with `..`, counts as a delivery. Default: all paths.
    */
   path?: string | readonly string[] | undefined;
-  /** Whether a request is not a delivery and passes untouched. Default: GET, HEAD and OPTIONS. */
+  /**
+   * Whether a request is not a delivery and passes untouched. Default: GET, HEAD and OPTIONS, except the handshake of
+   * `allowedOrigins`.
+   */
   skip?: ((request: R) => boolean | Promise<boolean>) | undefined;
   /**
    * The key of a delivery, a string: the share of the queue that the delivery counts against. Synchronous, so that
@@ -68,6 +75,13 @@ export interface MiddlewareOptions<
   standardHeaders?: 'draft-8' | 'draft-11' | false | undefined;
   /** Adds X-RateLimit-Limit, -Remaining and -Reset to every answer. Default false. */
   legacyHeaders?: boolean | undefined;
+  /**
+   * The senders that may ask for permission with the handshake of CloudEvents (OPTIONS with `WebHook-Request-Origin`): all
+   * (`*`), a list of DNS names in any case, or a function that returns `true` for allowed origins. The middleware answers
+   * with the drain rate in requests per minute, or with 403. The handshake protects third parties from a sender; it does
+   * not prove the sender's identity. Default `*`.
+   */
+  allowedOrigins?: AllowedOrigins | undefined;
   /**
    * How long a sender may take to send the body, in milliseconds, from 1 to 86,400,000. Default 5,000. Then
    * it gets 408, or the status after which it is known to retry.
@@ -95,15 +109,19 @@ export interface RequestReader<R> {
   warn: Warn;
 }
 
+/** Whether a request passes untouched, or the answer to one that asks for permission to send deliveries. */
+export type Skip = boolean | HttpAnswer;
+
 /** What all middlewares share: which requests are deliveries, and whether the intake admits them. */
 export interface AdmissionControl<R> {
   /** The intake that admits or refuses: the option, or the one created from the options. */
   readonly intake: Intake;
   /**
    * Whether the request is not a delivery, or has been through this intake already: a request counts once, also if both
-   * the app and a route mount the middleware. A promise only if the option `skip` returns one.
+   * the app and a route mount the middleware. A promise only if the option `skip` returns one. Or the answer to a
+   * handshake, which the adapter sends.
    */
-  skips(request: R): boolean | Promise<boolean>;
+  skips(request: R): Skip | Promise<Skip>;
   /** The delivery that the request carries. */
   read(request: R): Delivery;
   /** Whether the delivery would be admitted now. If not, its body need not be awaited. */
@@ -132,6 +150,7 @@ const OWN_NAMES = [
   'senders',
   'standardHeaders',
   'legacyHeaders',
+  'allowedOrigins',
   'bodyTimeoutMs',
   'onRefused',
 ] as const;
@@ -157,6 +176,7 @@ export function createAdmissionControl<R, A extends readonly unknown[]>(
   const recognition = createRecognition([...resolveSenders(own.senders), ...builtInSenders]);
   const style = checkOwn(own);
   const isBelowPath = pathMatcher(own.path);
+  const handshake = cloudEventsHandshake(intake, own.allowedOrigins);
   const askKey = keyAsker(reader.warn);
   const passed = passedThrough(intake);
   const { bodyTimeoutMs = BODY_TIMEOUT_MS } = own;
@@ -190,6 +210,14 @@ export function createAdmissionControl<R, A extends readonly unknown[]>(
     );
   };
 
+  const answered = (request: R): HttpAnswer | undefined => {
+    // Before the headers are read, which some frameworks copy.
+    if (reader.method(request) !== 'OPTIONS') return undefined;
+    const headers = reader.headers(request);
+    return asksPermission('OPTIONS', headers) ? handshake(headers) : undefined;
+  };
+  const decided = (request: R, skips: unknown): Skip => Boolean(skips) || (answered(request) ?? false);
+
   return {
     intake,
     bodyTimeoutMs,
@@ -197,9 +225,10 @@ export function createAdmissionControl<R, A extends readonly unknown[]>(
     skips(request) {
       if (passed.has(reader.identity(request))) return true;
       if (isBelowPath?.(reader.targets(request)) === false) return true;
-      if (skip === undefined) return UNGUARDED.has(reader.method(request));
+      if (skip === undefined) return UNGUARDED.has(reader.method(request)) && (answered(request) ?? true);
       const skips: unknown = skip(request);
-      return isThenable(skips) ? Promise.resolve(skips).then(Boolean) : Boolean(skips);
+      if (!isThenable(skips)) return decided(request, skips);
+      return Promise.resolve(skips).then((later) => decided(request, later));
     },
     read(request) {
       firstUse?.note();
@@ -239,8 +268,8 @@ function split<R, A extends readonly unknown[]>(
 ): OwnOptions<R, A> & { intake: Intake } {
   checkObject(options, 'options');
   const { intake, path, skip, keyGenerator, delivery, senders, ...others } = options;
-  const { standardHeaders, legacyHeaders, bodyTimeoutMs, onRefused, ...rest } = others;
-  const headers = { standardHeaders, legacyHeaders };
+  const { standardHeaders, legacyHeaders, allowedOrigins, bodyTimeoutMs, onRefused, ...rest } = others;
+  const headers = { standardHeaders, legacyHeaders, allowedOrigins };
   const own = { path, skip, keyGenerator, delivery, senders, ...headers, bodyTimeoutMs, onRefused };
   if (intake === undefined)
     return { ...own, intake: new BoundedIntake(resolveOptions(rest, ['intake', ...OWN_NAMES]), warn) };

@@ -1,5 +1,5 @@
 import type { CurrentOptions, IntakeOptions, Tunable } from '@webhook-backpressure/core';
-import type { SenderProfile } from '@webhook-backpressure/senders';
+import type { AllowedOrigins, SenderProfile } from '@webhook-backpressure/senders';
 import type { Buckets } from '@webhook-backpressure/fleet';
 import type { Signal } from '@webhook-backpressure/base';
 import type { EncryptOptions } from '../encryption/encryption.ts';
@@ -255,6 +255,13 @@ export interface InboxOptions<R = unknown>
   buckets?: Buckets | undefined;
   /** Sender profiles that are checked before the built-in ones, such as `known.mailgun`. Default none. */
   senders?: readonly SenderProfile[] | undefined;
+  /**
+   * The senders that may ask for permission with the handshake of CloudEvents (OPTIONS with `WebHook-Request-Origin`): all
+   * (`*`), a list of DNS names in any case, or a function that returns `true` for allowed origins. The inbox answers with
+   * the drain rate in requests per minute, or with 403. The handshake protects third parties from a sender; it does not
+   * prove the sender's identity. Default `*`.
+   */
+  allowedOrigins?: AllowedOrigins | undefined;
   /** Reports refusals without applying them: accepts every delivery that the store can hold. Default false. */
   dryRun?: boolean | undefined;
   /** Returns the time of day that is stored, in milliseconds since 1970. Default `Date.now`. */

@@ -179,8 +179,9 @@ const FIXED: { readonly [K in keyof Fixed]-?: Row<K extends keyof Kept ? Kept[K]
   notBefore: CALLBACK,
   onDead: CALLBACK,
   ttlMs: { default: undefined, check: checkTtl },
-  // Checked where requests are recognized.
+  // Checked where they are used.
   senders: {},
+  allowedOrigins: {},
   // A test of an application may replace `Date.now` after this module has been loaded.
   wallClock: { default: () => Date.now(), check: by(checkFunction, 'ERR_WBP_CLOCK') },
   ordered: { default: false, check: by(checkBoolean, 'ERR_WBP_ORDERED') },

@@ -44,6 +44,7 @@ export type ReceivingOption =
       | 'id'
       | 'keyGenerator'
       | 'handshake'
+      | 'allowedOrigins'
       | 'notBefore'
       | 'senders'
       | 'dryRun'
@@ -103,6 +104,7 @@ const RECEIVING: Record<ReceivingOption, true> = {
   id: true,
   keyGenerator: true,
   handshake: true,
+  allowedOrigins: true,
   notBefore: true,
   senders: true,
   dryRun: true,

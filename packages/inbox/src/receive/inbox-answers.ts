@@ -1,6 +1,6 @@
 import { BackpressureError } from '@webhook-backpressure/base';
 import { type HttpAnswer, problem } from '@webhook-backpressure/core/middleware';
-import type { SenderProfile } from '@webhook-backpressure/senders';
+import { asksPermission, type RequestHeaders, type SenderProfile } from '@webhook-backpressure/senders';
 import type { HandshakeReply } from '../options/inbox-options.ts';
 import type { InboxSettings } from '../options/inbox-settings.ts';
 
@@ -36,9 +36,10 @@ export const METHOD_NOT_ALLOWED: InboxAnswer = {
   headers: { ...NOT_ALLOWED.headers, Allow: 'POST' },
 };
 
-/** Whether a request with this method can carry a delivery. */
-export function isDelivery(method: string): boolean {
-  return method !== 'GET' && method !== 'HEAD' && method !== 'OPTIONS';
+/** Whether a request can carry a delivery, or asks for permission to send deliveries. */
+export function isForInbox(method: string | undefined, headers: () => RequestHeaders): boolean {
+  if (method === 'OPTIONS') return asksPermission(method, headers());
+  return method !== undefined && method !== 'GET' && method !== 'HEAD';
 }
 
 /**

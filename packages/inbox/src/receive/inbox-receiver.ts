@@ -2,7 +2,9 @@ import { DEFAULT_KEY, deliveryOf } from '@webhook-backpressure/core/extend';
 import type { Delivery } from '@webhook-backpressure/core';
 import { BackpressureError, Deadlines, show } from '@webhook-backpressure/base';
 import {
+  asksPermission,
   builtInSenders,
+  cloudEventsHandshake,
   createRecognition,
   idOf,
   type Recognition,
@@ -38,6 +40,7 @@ export class InboxReceiver {
   readonly #admission: InboxAdmission;
   readonly #stored: (key: string) => void;
   readonly #recognition: Recognition;
+  readonly #permission: ReturnType<typeof cloudEventsHandshake>;
   readonly #deadlines: Deadlines<IncomingDelivery>;
   readonly #budget: BodyBudget;
   readonly #handshakes = new Handshakes();
@@ -57,6 +60,7 @@ export class InboxReceiver {
     this.#admission = admission;
     this.#stored = stored;
     this.#recognition = createRecognition([...resolveSenders(options.senders), ...builtInSenders]);
+    this.#permission = cloudEventsHandshake({ snapshot: () => inbox }, options.allowedOrigins);
     this.#budget = new BodyBudget(
       () => inbox.settings.maxBodyBytes,
       now,
@@ -80,7 +84,8 @@ export class InboxReceiver {
 
   receive(request: InboxRequest): Promise<InboxAnswer | null> {
     const { now, settings, report } = this.#inbox;
-    const { headers } = request;
+    const { method, headers } = request;
+    if (asksPermission(method, headers)) return Promise.resolve(this.#permission(headers));
     const nowMs = now();
     report.totals.arrivals += 1;
     const profile = this.#recognition.find(headers);
