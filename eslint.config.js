@@ -97,6 +97,6 @@ export default defineConfig(
   {
     // Adapters translate; every decision is the core's. Main entries of other packages only export.
     files: ['packages/*/src/index.ts'],
-    rules: { 'max-lines': ['error', 100] },
+    rules: { 'max-lines': ['error', 110] },
   },
 );

@@ -27,7 +27,7 @@ export type { CloseReport, Intake } from './intake/intake.ts';
 export type { IntakeOptions, Tunable } from './intake/options.ts';
 export type { ConcurrencyRange } from './limits/adaptive-concurrency.ts';
 export type { RateRange } from './limits/adaptive-rate.ts';
-export type { MiddlewareOptions } from './middleware/admission-control.ts';
+export type { MiddlewareOptions } from './middleware/middleware-options.ts';
 export type { BackpressureInfo } from './middleware/handling.ts';
 export type { Closable, ReadinessAnswer } from './middleware/readiness.ts';
 export { sizeQueue } from './queue/size-queue.ts';

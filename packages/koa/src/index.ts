@@ -80,12 +80,8 @@ export function webhookBackpressure(
     });
   const admitUnless = (skips: Skip, ctx: Context, next: Next): unknown => {
     if (skips === true) return next();
-    if (skips !== false) {
-      ctx.respond = false;
-      writeRefusal(ctx.req, ctx.res, skips);
-      return undefined;
-    }
-    const verdict = admission.admit(ctx, ctx.req, ctx.res);
+    if (skips !== false) writeRefusal(ctx.req, ctx.res, skips);
+    const verdict = skips === false ? admission.admit(ctx, ctx.req, ctx.res) : null;
     return verdict instanceof Promise
       ? verdict.then((settled) => settle(settled, ctx, next))
       : settle(verdict, ctx, next);

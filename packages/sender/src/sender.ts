@@ -1,4 +1,10 @@
-import type { DeadLetters, OpenedStore, StoredDelivery, StoreStats } from '@webhook-backpressure/inbox';
+import type {
+  Awaitable,
+  DeadLetters,
+  OpenedStore,
+  StoredDelivery,
+  StoreStats,
+} from '@webhook-backpressure/inbox';
 import type {
   Endpoints,
   ObservableOutbox,
@@ -8,7 +14,7 @@ import type {
   OutboxListener,
   OutboxSnapshot,
 } from '@webhook-backpressure/observe';
-import { checkInteger, checkNumber, DAY_MS, invalid } from '@webhook-backpressure/base';
+import { checkInteger, checkNumber, DAY_MS, invalid, isThenable } from '@webhook-backpressure/base';
 import { limitOf } from '@webhook-backpressure/fleet';
 import {
   CommitWatch,
@@ -24,7 +30,8 @@ import { Dispatcher } from './dispatch/dispatcher.ts';
 import type { Claim } from './dispatch/settling.ts';
 import { Stops } from './dispatch/stops.ts';
 import { EndpointDirectory } from './endpoints/directory.ts';
-import { checkEndpoint, checkEndpointId } from './options/endpoint-settings.ts';
+import { permitted } from './endpoints/permissions.ts';
+import { checkEndpoint, checkEndpointId, type EndpointSettings } from './options/endpoint-settings.ts';
 import { settle, type SenderOptions } from './options/sender-options.ts';
 import { storedEvent, type OutgoingEvent, type SendResult } from './outbox/outgoing-event.ts';
 import { Outbox } from './outbox/outbox.ts';
@@ -137,8 +144,15 @@ class DurableSender implements Sender {
     };
     this.#stops = new Stops(context, changed);
     this.#directory = new EndpointDirectory({
-      ask: settings.endpoint,
-      check: (value) => checkEndpoint(value, settings),
+      ask: (id, before) => {
+        const permit = (value: unknown): Awaitable<EndpointSettings | null> => {
+          const checked = checkEndpoint(value, settings);
+          if (checked?.origin === undefined) return checked;
+          return permitted(checked, before, this.#requester, scheduler);
+        };
+        const given: unknown = settings.endpoint(id);
+        return isThenable(given) ? Promise.resolve(given).then(permit) : permit(given);
+      },
       ttlMs: settings.endpointTtlMs,
       scheduler,
       random: settings.random,

@@ -5,6 +5,7 @@ import { createSender, type Endpoint, type Sender, type SenderOptions } from '@w
 
 /** A request that an endpoint has received. */
 export interface SeenRequest {
+  readonly method: string;
   readonly url: string;
   readonly id: string;
   readonly atMs: number;
@@ -63,11 +64,14 @@ export class SenderBed {
   readonly #fetch = async (url: unknown, init?: RequestInit): Promise<Response> => {
     const headers = init?.headers as Record<string, string>;
     const request: SeenRequest = {
+      method: String(init?.method),
       url: String(url),
       id: headers['webhook-id'] ?? '',
       atMs: this.clock.now(),
       headers,
-      body: JSON.parse(new TextDecoder().decode(init?.body as Uint8Array)) as unknown,
+      body: init?.body
+        ? (JSON.parse(new TextDecoder().decode(init.body as Uint8Array)) as unknown)
+        : undefined,
       signal: init?.signal as AbortSignal,
     };
     this.requests.push(request);

@@ -15,6 +15,8 @@ export function settled(): Promise<void> {
   return new Promise((resolve) => setImmediate(resolve));
 }
 
+const checked = (value: unknown): EndpointSettings | null => checkEndpoint(value, RULES);
+
 export interface Call {
   readonly id: string;
   readonly answer: (value: unknown) => Promise<void>;
@@ -42,7 +44,10 @@ export function directoryOf(sync?: (id: string) => unknown, ttlMs: number = TTL_
   const failures: { id: string; error: string; isKept: boolean }[] = [];
   const directory = new EndpointDirectory({
     ask: (id) => {
-      if (sync !== undefined) return sync(id);
+      if (sync !== undefined) {
+        const given = sync(id);
+        return given instanceof Promise ? given.then(checked) : checked(given);
+      }
       return new Promise((resolve, reject) => {
         calls.push({
           id,
@@ -56,9 +61,8 @@ export function directoryOf(sync?: (id: string) => unknown, ttlMs: number = TTL_
             await settled();
           },
         });
-      });
+      }).then(checked);
     },
-    check: (value) => checkEndpoint(value, RULES),
     ttlMs,
     scheduler,
     random: () => 0.5,

@@ -10,6 +10,7 @@ function settings(changed: Partial<EndpointSettings> = {}): EndpointSettings {
     maxInFlight: 10,
     batch: { maxEvents: 10, maxDelayMs: 5000, maxBytes: 1000 },
     isOrdered: false,
+    origin: undefined,
     ...changed,
   };
 }
@@ -32,6 +33,8 @@ describe('settings of an endpoint', () => {
     { batch: { maxEvents: 10, maxDelayMs: 5001, maxBytes: 1000 } },
     { batch: { maxEvents: 10, maxDelayMs: 5000, maxBytes: 1001 } },
     { isOrdered: true },
+    { origin: 'events.example.com' },
+    { permission: { atMs: 0, perMinute: 60 } },
   ])('differ by %j', (changed) => {
     expect(areSame(settings(), settings(changed))).toBe(false);
   });

@@ -20,6 +20,7 @@ export const bothRequesters: readonly (readonly [string, () => Requester])[] = [
 
 export function request(port: number, changes: Partial<OutgoingRequest> = {}): OutgoingRequest {
   return {
+    method: 'POST',
     url: new URL(`http://127.0.0.1:${String(port)}/hooks?a=1`),
     headers: { 'content-type': 'application/json' },
     body: new TextEncoder().encode('{"a":1}'),

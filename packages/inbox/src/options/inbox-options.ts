@@ -256,10 +256,8 @@ export interface InboxOptions<R = unknown>
   /** Sender profiles that are checked before the built-in ones, such as `known.mailgun`. Default none. */
   senders?: readonly SenderProfile[] | undefined;
   /**
-   * The senders that may ask for permission with the handshake of CloudEvents (OPTIONS with `WebHook-Request-Origin`): all
-   * (`*`), a list of DNS names in any case, or a function that returns `true` for allowed origins. The inbox answers with
-   * the drain rate in requests per minute, or with 403. The handshake protects third parties from a sender; it does not
-   * prove the sender's identity. Default `*`.
+   * The origins that the handshake of CloudEvents allows, as of the middleware: all (`*`), a list of DNS names in any case,
+   * or a function that returns `true` for allowed ones. The answer has the drain rate, or is 403. Default `*`.
    */
   allowedOrigins?: AllowedOrigins | undefined;
   /** Reports refusals without applying them: accepts every delivery that the store can hold. Default false. */

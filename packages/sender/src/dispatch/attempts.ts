@@ -168,12 +168,14 @@ export class Attempts {
 
 /** Throws if stored data is damaged. */
 function requestOf({ parcel, learned, controller }: Attempt, sentAtMs: number): OutgoingRequest {
-  const { url, secrets } = learned.settings;
+  const { url, secrets, origin } = learned.settings;
   for (const { event } of parcel.claims) checkStored(event);
   const [first, ...others] = parcel.claims;
   const { id, headers, body } = parcel.isBatch
     ? batchContent(parcel.id, [first.event, ...others.map(({ event }) => event)])
     : eventContent(first.event);
   const signed = signatureHeaders(secrets, id, sentAtMs, body);
-  return { url, headers: { ...headers, ...signed }, body, signal: controller.signal };
+  const asked = origin === undefined ? undefined : { 'webhook-request-origin': origin };
+  const all = { ...headers, ...signed, ...asked };
+  return { method: 'POST', url, headers: all, body, signal: controller.signal };
 }

@@ -1,9 +1,9 @@
-import { errorMessageOf } from '@webhook-backpressure/base';
 import type { Awaitable } from '@webhook-backpressure/inbox';
 import type { Scheduler, Task } from '@webhook-backpressure/inbox/store';
-import { type Heaped, isThenable, MinHeap } from '@webhook-backpressure/base';
+import { errorMessageOf, type Heaped, isThenable, MinHeap, readThrown } from '@webhook-backpressure/base';
 import { areSame, type EndpointSettings } from '../options/endpoint-settings.ts';
 import { Line } from './line.ts';
+import { PermissionDenied } from './permissions.ts';
 
 /** Calls of the function `endpoint` that run concurrently: it reads a database. */
 const MAX_CALLS = 50;
@@ -44,10 +44,15 @@ class Entry implements Heaped {
 
 /** How a directory asks, and whom it tells. */
 export interface DirectoryOptions {
-  /** The function `endpoint`. */
-  readonly ask: (id: string) => Awaitable<unknown>;
-  /** Throws for invalid settings. */
-  readonly check: (value: unknown) => EndpointSettings | null;
+  /**
+   * Calls the function `endpoint`, and checks the result. Throws or rejects for invalid settings.
+   *
+   * @param before - the settings in use.
+   */
+  readonly ask: (
+    id: string,
+    before: EndpointSettings | null | undefined,
+  ) => Awaitable<EndpointSettings | null>;
   readonly ttlMs: number;
   readonly scheduler: Scheduler;
   readonly random: () => number;
@@ -168,22 +173,20 @@ export class EndpointDirectory {
     entry.isAsking = true;
     const before = this.#called;
     this.#called = entry;
-    let result: unknown;
-    let isAsync: boolean;
+    let result: Awaitable<EndpointSettings | null>;
     try {
-      result = this.#options.ask(entry.id);
-      isAsync = isThenable(result);
+      result = this.#options.ask(entry.id, entry.settings);
     } catch (error) {
       this.#called = before;
       this.#failed(entry, error);
       return;
     }
     this.#called = before;
-    if (isAsync) this.#await(entry, result);
+    if (isThenable(result)) this.#await(entry, result);
     else this.#answered(entry, result);
   }
 
-  #await(entry: Entry, result: unknown): void {
+  #await(entry: Entry, result: PromiseLike<EndpointSettings | null>): void {
     const { scheduler } = this.#options;
     this.#calls += 1;
     let isOver = false;
@@ -205,21 +208,14 @@ export class EndpointDirectory {
       fail(new Error('endpoint() took longer than 10 s.'));
     });
     limit.set(scheduler.nowMs + LIMIT_MS);
-    Promise.resolve(result).then((value) => {
+    result.then((value) => {
       end(() => {
         this.#answered(entry, value);
       });
     }, fail);
   }
 
-  #answered(entry: Entry, value: unknown): void {
-    let settings: EndpointSettings | null;
-    try {
-      settings = this.#options.check(value);
-    } catch (error) {
-      this.#failed(entry, error);
-      return;
-    }
+  #answered(entry: Entry, settings: EndpointSettings | null): void {
     const { settings: before, isBlocked } = entry;
     const isSame = before === settings || (before && settings !== null && areSame(before, settings)) === true;
     if (!isSame) entry.settings = settings;
@@ -232,7 +228,8 @@ export class EndpointDirectory {
   #failed(entry: Entry, error: unknown): void {
     const { scheduler, random, failed } = this.#options;
     // That there was no endpoint is no reason to give events up while the function fails.
-    if (entry.settings === null) entry.settings = undefined;
+    if (entry.settings === null || readThrown(() => error instanceof PermissionDenied, false))
+      entry.settings = undefined;
     const isKept = entry.settings !== undefined;
     const delayMs = Math.min(MAX_RETRY_MS, FIRST_RETRY_MS * 2 ** entry.failures);
     entry.failures += 1;

@@ -41,6 +41,13 @@ export interface Endpoint extends EndpointLimits {
   ordered?: boolean | undefined;
   /** Whether `rate` is the documented limit of the receiver: then 80 % of it is used. Default false. */
   documented?: boolean | undefined;
+  /**
+   * The DNS name of your service, 1 to 253 characters: asks the endpoint for permission before the first delivery, and
+   * again each minute while it has events, with the handshake of CloudEvents. A lower rate that the endpoint allows
+   * replaces `rate`. Without permission its events wait, and it is asked again after 1 s, doubling to 60 s, each time with
+   * an event `endpoint-failed`. Default: deliveries without permission.
+   */
+  origin?: string | undefined;
 }
 
 /** Checked batch options. */
@@ -61,6 +68,17 @@ export interface EndpointSettings {
   readonly maxInFlight: number;
   readonly batch: BatchSettings | undefined;
   readonly isOrdered: boolean;
+  readonly origin: string | undefined;
+  /** What the endpoint has allowed; undefined before it is asked, and without `origin`. */
+  readonly permission?: Permission | undefined;
+}
+
+/** The permission of an endpoint. */
+export interface Permission {
+  /** When it was asked for, on the monotonic clock. */
+  readonly atMs: number;
+  /** The rate that it allows, in requests per minute; Infinity for any. */
+  readonly perMinute: number;
 }
 
 /** The rules by which the settings of an endpoint are checked. */
@@ -79,10 +97,12 @@ const NAMES: readonly (keyof Endpoint)[] = [
   'batch',
   'ordered',
   'documented',
+  'origin',
 ];
 const BATCH = { maxEvents: 100, maxDelayMs: 5000, maxBytes: 1_000_000 };
 const MAX_URL = 4096;
 const MAX_SECRETS = 10;
+const ORIGIN = /^[\w.-]{1,253}$/;
 
 /**
  * The result of the function `endpoint`, complete and checked; null for no endpoint.
@@ -104,10 +124,13 @@ export function checkEndpoint(value: unknown, rules: EndpointRules): EndpointSet
     batch,
     ordered = false,
     documented = false,
+    origin,
   } = value as Endpoint;
   checkBoolean('ERR_WBP_ORDERED', 'ordered', ordered);
   checkBoolean('ERR_WBP_RATE', 'documented', documented);
   checkInFlight(maxInFlight);
+  if (origin !== undefined && !(typeof (origin as unknown) === 'string' && ORIGIN.test(origin)))
+    throw invalid('ERR_WBP_ORIGINS', 'origin', 'a DNS name, such as "events.example.com"', origin);
   if (ordered && batch !== undefined) {
     throw new BackpressureError(
       'ERR_WBP_BATCH',
@@ -121,6 +144,7 @@ export function checkEndpoint(value: unknown, rules: EndpointRules): EndpointSet
     maxInFlight,
     batch: batch === undefined ? undefined : batchOf(batch),
     isOrdered: ordered,
+    origin,
   };
 }
 
@@ -183,6 +207,8 @@ export function areSame(one: EndpointSettings, other: EndpointSettings): boolean
     one.url.href === other.url.href &&
     one.maxInFlight === other.maxInFlight &&
     one.isOrdered === other.isOrdered &&
+    one.origin === other.origin &&
+    one.permission === other.permission &&
     one.secrets.length === other.secrets.length &&
     one.secrets.every((secret, at) => secret === other.secrets[at]) &&
     one.limit.amount === other.limit.amount &&

@@ -18,13 +18,14 @@ export function fetchRequester(
   options: { readonly allowPrivateAddresses: boolean },
 ): Requester {
   return {
-    send: async ({ url, headers, body, signal }) => {
+    send: async ({ method, url, headers, body, signal }) => {
       const received = new AnswerBody();
       let response: Response | undefined;
       const exchange = async (): Promise<void> => {
         if (!options.allowPrivateAddresses && !isPublicHost(url.hostname)) throw new ForbiddenAddress();
-        const init = { method: 'POST', headers, body: body as Uint8Array<ArrayBuffer>, signal };
-        response = checked(await fetch(url, { ...init, redirect: 'manual' }));
+        const init: RequestInit = { method, headers, signal, redirect: 'manual' };
+        if (method === 'POST') init.body = body as Uint8Array<ArrayBuffer>;
+        response = checked(await fetch(url, init));
         await read(response, received);
       };
       try {

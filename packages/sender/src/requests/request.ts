@@ -2,8 +2,10 @@ import { readThrown } from '@webhook-backpressure/base';
 
 /** One request to an endpoint. */
 export interface OutgoingRequest {
+  readonly method: 'POST' | 'OPTIONS';
   readonly url: URL;
   readonly headers: Readonly<Record<string, string>>;
+  /** Empty for OPTIONS. */
   readonly body: Uint8Array;
   /** Aborted when the attempt must end: at the timeout, or when the sender closes. */
   readonly signal: AbortSignal;

@@ -45,7 +45,7 @@ export function undiciRequester(options: UndiciRequesterOptions): Requester {
     bodyTimeout: 0,
   });
   return {
-    send: ({ url, headers, body, signal }) =>
+    send: ({ method, url, headers, body, signal }) =>
       new Promise<Answer>((resolved, reject) => {
         const received = new AnswerBody();
         let controller: Dispatcher.DispatchController | undefined;
@@ -76,7 +76,7 @@ export function undiciRequester(options: UndiciRequesterOptions): Requester {
         signal.addEventListener('abort', abort);
         const path = url.pathname + url.search;
         agent.dispatch(
-          { origin: url.origin, path, method: 'POST', headers, body },
+          { origin: url.origin, path, method, headers, body: method === 'POST' ? body : null },
           {
             // Not called before the connection is open.
             onRequestStart: (started) => {
