@@ -16,6 +16,19 @@ describe.each(bothRequesters)('a request by %s', (_, make) => {
     expect(sent).toMatch(/\{"a":1\}$/);
   });
 
+  it('with OPTIONS has no body', async () => {
+    const server = await rawServer((socket) => socket.write(OK));
+    const answer = await make().send(
+      request(server.port, { method: 'OPTIONS', body: new Uint8Array(), headers: { 'x-a': 'b' } }),
+    );
+    expect(answer.status).toBe(200);
+    const [sent = ''] = server.received;
+    expect(sent).toMatch(/^OPTIONS \/hooks\?a=1 HTTP\/1\.1\r\n/);
+    expect(sent).toMatch(/\r\nx-a: b\r\n/i);
+    expect(sent).toMatch(/\r\n\r\n$/);
+    expect(sent).not.toMatch(/transfer-encoding/i);
+  });
+
   it('gives the headers by their names in lower case', async () => {
     const head = 'HTTP/1.1 429 Slow\r\nRetry-After: 5\r\nX-Two: a\r\nX-Two: b\r\nContent-Length: 0\r\n\r\n';
     const server = await rawServer((socket) => socket.write(head));
