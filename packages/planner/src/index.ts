@@ -27,6 +27,7 @@ export type {
   PlannedRun,
   PlannedTime,
   Recommendation,
+  Recovery,
   SenderOutcome,
   TriedConfiguration,
 } from './search/plan.ts';

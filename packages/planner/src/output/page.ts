@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { duration, grouped, percent } from '../base/format.ts';
 import type { Figures, Plan, PlannedRun } from '../search/plan.ts';
 import { chartOf, type Chart, type Line, type Span, escaped } from './chart.ts';
-import { codeOf, titleOf, optionsText, memoryOf, nameOf, switchedOff } from './text.ts';
+import { codeOf, titleOf, optionsText, memoryOf, nameOf, recoveryOf, switchedOff } from './text.ts';
 
 /** Renders a plan as one HTML page that loads nothing and contains no script. */
 export function renderPage(plan: Plan): string {
@@ -32,11 +32,12 @@ export function renderPage(plan: Plan): string {
     '<section>',
     `<h2>Recommended: ${recommendation.mode === 'inbox' ? 'the inbox' : 'hold requests'}</h2>`,
     `<pre><code>${escaped(codeOf(plan).join('\n'))}</code></pre>`,
-    list([...recommendation.reasons, ...warnings]),
+    list([...recommendation.reasons, ...recoveryOf(plan), ...warnings]),
     '</section>',
     `<section>${runTable(plan)}</section>`,
     '<div class="charts">',
     ...chartsOf(plan).map((chart) => chartOf(chart, span)),
+    ...recoveryChart(plan),
     '</div>',
     `<section><details><summary>All ${String(plan.tried.length)} configurations that were simulated</summary>${triedTable(plan)}</details></section>`,
     '</main>',
@@ -69,6 +70,26 @@ function chartsOf({ runs, time, request }: Plan): Chart[] {
       lines: lines(({ curves }) => curves.delayS[name] ?? []),
     })),
   ];
+}
+
+/** Load, capacity and goodput after a stall. */
+function recoveryChart({ recovery, drainPerSecond, request }: Plan): string[] {
+  if (recovery === null) return [];
+  const { stallS, maxStallS, mode, stepS, load, goodput } = recovery;
+  const shownS = stallS ?? maxStallS;
+  const chart: Chart = {
+    title: 'Does it recover?',
+    unit: `per second, ${grouped(request.normalPerSecond)}/s and a stall of ${duration(shownS)}`,
+    scale: 'linear',
+    show: grouped,
+    lines: [
+      { label: 'requests, no middleware', look: 'arrivals', values: load },
+      { label: 'capacity', look: 'other', values: load.map(() => drainPerSecond) },
+      { label: 'handled in time, no middleware', look: 'nothing', values: goodput.nothing },
+      { label: `handled in time, ${mode}`, look: 'recommended', values: goodput.ours },
+    ],
+  };
+  return [chartOf(chart, { stepS, steps: load.length, burst: { fromS: 60, toS: 60 + shownS } })];
 }
 
 function lookOf({ name, isRecommended }: PlannedRun): string {

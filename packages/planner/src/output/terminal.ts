@@ -1,6 +1,6 @@
 import { duration, grouped, percent } from '../base/format.ts';
 import type { Figures, Plan, PlannedRun, SenderOutcome } from '../search/plan.ts';
-import { codeOf, memoryOf, nameOf, switchedOff, titleOf } from './text.ts';
+import { codeOf, memoryOf, nameOf, recoveryOf, switchedOff, titleOf } from './text.ts';
 
 /** The terminal. */
 export interface Terminal {
@@ -23,6 +23,7 @@ export function renderAnswer(plan: Plan, { columns, isColored }: Terminal): stri
   const list = (texts: readonly string[]): string[] =>
     texts.flatMap((text) => wrapped(`- ${text}`, columns, '  '));
   const { recommendation, warnings, tried } = plan;
+  const recovery = recoveryOf(plan);
   return [
     ...wrapped(titleOf(plan), columns, ''),
     '',
@@ -35,6 +36,7 @@ export function renderAnswer(plan: Plan, { columns, isColored }: Terminal): stri
     '',
     bold('Why'),
     ...list(recommendation.reasons),
+    ...(recovery.length === 0 ? [] : ['', bold('Does it recover?'), ...list(recovery)]),
     ...(warnings.length === 0 ? [] : ['', bold('Note'), ...list(warnings)]),
     '',
     `Tried ${String(tried.length)} configurations.`,

@@ -42,6 +42,37 @@ export function titleOf({ request, drainPerSecond }: Plan): string {
   return `${arriving} (${mixture}). ${handlers}${many} complete ${grouped(Math.round(drainPerSecond))}/s.`;
 }
 
+/** Whether the receiver recovers, in sentences. Empty if that was not simulated. */
+export function recoveryOf({ recovery, request }: Plan): string[] {
+  if (recovery === null) return [];
+  const { stallS, burst, maxStallS, mode, recoveredS, switchedOff: off } = recovery;
+  const ours = mode === 'hold' ? 'holding requests' : 'with the inbox';
+  const oursAfter =
+    recoveredS.ours === null
+      ? `${ours}, it does not recover either`
+      : `${ours}, the receiver handles the ordinary traffic ${again(recoveredS.ours)}`;
+  const cause =
+    off.length > 0
+      ? `${off.join(' and ')} ${off.length === 1 ? 'disables' : 'disable'} the endpoint`
+      : 'its senders give up before their deliveries are handled, and their retries keep its queue long';
+  const held = mode === 'hold' ? '' : ' A receiver that holds requests stays down too.';
+  if (stallS === null) {
+    return [
+      `Without the middleware, the receiver recovers from each stall of its handlers up to ${duration(maxStallS)}. After ` +
+        `the longest, it handles the ordinary traffic ${recoveredS.nothing === null ? 'not in the simulated time' : again(recoveredS.nothing)}; ${oursAfter}.`,
+    ];
+  }
+  const triggers = `a stall of its handlers of ${duration(stallS)}${burst === null ? '' : `, or a burst of ${grouped(burst)} deliveries`}`;
+  return [
+    `Without the middleware, ${triggers}, leaves the receiver down, although only ${grouped(request.normalPerSecond)}/s ` +
+      `arrive: ${cause}.${held} After the same stall, ${oursAfter}.`,
+  ];
+}
+
+function again(seconds: number): string {
+  return `at the first attempt ${seconds < 1 ? 'immediately' : `again after ${duration(seconds)}`}`;
+}
+
 /** The name of a run in a table: its mode, and where its options come from. */
 export function nameOf({ name, mode, options }: PlannedRun): string {
   if (name === 'nothing') return 'no middleware';

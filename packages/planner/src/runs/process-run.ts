@@ -70,12 +70,14 @@ export class ProcessRun {
     }
   }
 
-  async settle(sampler?: Sampler): Promise<Observations> {
+  /** @param untilMs - the run ends then, with deliveries that are not settled. */
+  async settle(sampler?: Sampler, untilMs: number = Infinity): Promise<Observations> {
     if (sampler !== undefined && this.#intake !== undefined) {
       startSampling(sampler, this.#intake, this.#manual);
     }
     // Handlers of senders that have disconnected run to their end.
     while (!this.#senders.areDone || this.#attempts.size > 0) {
+      if (this.#nextMs() > untilMs) break;
       this.#alarm.set(this.#loop.awakeAt(this.#nextMs()));
       if (!this.#manual.advanceToNext()) throw new Error('Deliveries are open, but no event is left.');
       if (!this.#alarm.hasRung) await this.#processAnswers();

@@ -20,6 +20,7 @@ const NO_COST = { acceptMs: 0, refuseMs: 0, handleMs: 0, freeze: [] };
  * Runs a scenario through a real intake, or a real inbox, until every delivery is handled or given up.
  *
  * @param sampler - reads the intake of a single receiver in hold mode.
+ * @param untilMs - ends the run of a queue, or of a single receiver whose senders have timeouts, before.
  * @throws Unsettled when that takes more than `maxAttempts` attempts.
  */
 export function run(
@@ -27,18 +28,19 @@ export function run(
   traffic: Traffic,
   maxAttempts: number,
   sampler?: Sampler,
+  untilMs: number = Infinity,
 ): Promise<Observations> {
   const { process = NO_COST, policy, senders, fleet, inbox } = scenario;
   if (inbox !== undefined) return new InboxRun(scenario, inbox, traffic, maxAttempts).settle();
   if (fleet !== undefined) return new FleetRun(scenario, fleet, traffic, maxAttempts).settle();
   if (policy.queue !== undefined && scenario.process === undefined) {
     const queue = new QueueRun(scenario, policy.queue, traffic, maxAttempts);
-    return Promise.resolve().then(() => queue.settle());
+    return Promise.resolve().then(() => queue.settle(untilMs));
   }
   // After a sender timeout the handler continues, and the next attempt may arrive meanwhile.
   const mayTimeOut = senders.some(({ timeoutMs }) => timeoutMs > 0);
   if (scenario.process !== undefined || mayTimeOut) {
-    return new ProcessRun(scenario, process, traffic, maxAttempts).settle(sampler);
+    return new ProcessRun(scenario, process, traffic, maxAttempts).settle(sampler, untilMs);
   }
   return new Run(scenario, traffic, maxAttempts).settle(sampler);
 }

@@ -10,6 +10,7 @@ import type {
   TriedConfiguration,
 } from './plan.ts';
 import { reasonsFor, warningsFor } from './reasons.ts';
+import { recoveryOf } from './recovery.ts';
 import {
   type PlanRequest,
   type Request,
@@ -72,6 +73,7 @@ export async function plan(request: PlanRequest, { onRun }: PlanSettings = {}): 
       arrivalsS: durationS(read),
       arrivals: arrivalCurve(found.nothing.played, axis),
     },
+    recovery: await recoveryOf(read, found.bestHold.configuration, found.bestInbox.configuration),
   };
 }
 

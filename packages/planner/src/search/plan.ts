@@ -52,6 +52,8 @@ export interface Plan {
   readonly tried: readonly TriedConfiguration[];
   /** The time axis of the curves, and the arrivals. */
   readonly time: PlannedTime;
+  /** Whether the receiver recovers from a stall or a burst; null without ordinary traffic, or with too much to simulate. */
+  readonly recovery: Recovery | null;
 }
 
 /** A request with all defaults. */
@@ -78,6 +80,34 @@ export interface PlannedRequest {
   readonly timeoutMs: number;
   /** The seed of all random numbers. */
   readonly seed: number;
+}
+
+/** How the receiver recovers from a stall of all handlers, with only ordinary traffic before and after it. */
+export interface Recovery {
+  /**
+   * The shortest stall, in seconds, after which the receiver without the middleware stays down: at the end of the simulated
+   * time it handles less than 90 % of the ordinary traffic at the first attempt. Null: it recovers from each up to `maxStallS`.
+   */
+  readonly stallS: number | null;
+  /** The smallest burst within one second with the same effect, in deliveries. Null: it recovers from each. */
+  readonly burst: number | null;
+  /** The longest stall that was simulated, in seconds. The largest burst is the ordinary traffic of that time. */
+  readonly maxStallS: number;
+  /** How ours receives: `inbox` if a receiver that holds requests stays down too, because a sender disables the endpoint. */
+  readonly mode: Mode;
+  /**
+   * After that stall, or the longest: how long the receiver takes until it handles the ordinary traffic at the first attempt
+   * again, in seconds. Null: longer than simulated.
+   */
+  readonly recoveredS: { readonly nothing: number | null; readonly ours: number | null };
+  /** The senders that disable the endpoint of the receiver without the middleware. */
+  readonly switchedOff: readonly string[];
+  /** The length of a step of the curves, in seconds. The stall begins at 60 s. */
+  readonly stepS: number;
+  /** Without the middleware: first attempts and retries per second, by step. */
+  readonly load: readonly number[];
+  /** Deliveries handled in time per second, by step. */
+  readonly goodput: { readonly nothing: readonly number[]; readonly ours: readonly number[] };
 }
 
 /** A configuration, its figures and its curves. */

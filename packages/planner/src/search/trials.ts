@@ -88,7 +88,7 @@ function secondsOf(ms: number): number | null {
 export const COMMIT_MS = 5;
 
 /** The scenario that plays a request with a configuration, as plain JSON. */
-function scenarioOf(request: Request, configuration: Configuration): ScenarioInput {
+export function scenarioOf(request: Request, configuration: Configuration): ScenarioInput {
   const { service, seed, senders, receivers } = request;
   return {
     seed,
