@@ -69,12 +69,12 @@ export class Run {
     const events = eventsOf(source, since, tools);
     try {
       for (let taken = 1; this.#failuresInARow < MAX_FAILURES_IN_A_ROW; taken += 1) {
-        const { done, value } = await unlessAborted(tools.signal, events.next());
-        if (done === true) return;
+        const next = await unlessAborted(tools.signal, events.next());
+        if (next.done === true) return;
         if (taken > MAX_EVENTS) throw endless();
         // A list in memory would let nothing else happen until its end.
         if (taken % EVENTS_PER_TURN === 0) await nextTurn();
-        await this.#take(value, floorMs());
+        await this.#take(next.value, floorMs());
       }
       // The others were not looked at.
       this.unsettledMs = -Infinity;

@@ -53,7 +53,7 @@ export type Source = (since: Date, tools: SourceTools) => AsyncIterable<FoundEve
 
 /** @throws what the source throws, and BackpressureError `ERR_WBP_RECONCILE_SOURCE` if it returns anything else. */
 export function eventsOf(source: Source, since: Date, tools: SourceTools): AsyncIterator<unknown> {
-  const events: Partial<AsyncIterable<unknown>> | undefined = source(since, tools);
+  const events = source(since, tools) as Partial<AsyncIterable<unknown>> | undefined;
   const iterator = events?.[Symbol.asyncIterator]?.();
   if (iterator !== undefined) return iterator;
   throw invalidResult(
