@@ -194,6 +194,15 @@ describe('reconcile(), with a source that misbehaves', () => {
   };
 });
 
+describe('reconcile(), with an inbox that is closed', () => {
+  it('ends the run', async () => {
+    await bed.close();
+    const reconciler = bed.start({ source: listOf(found('a')) });
+    expect(await reconciler.run()).toMatchObject({ error: 'The reconciler is closed.' });
+    expect(bed.bench.clock.pending).toBe(0);
+  });
+});
+
 describe('reconcile(), with clocks and times that differ', () => {
   it('ignores a mark in the future, which a wrong clock has set', async () => {
     await api.happen('push', {}, 502);

@@ -51,7 +51,8 @@ interface Listed {
 
 /**
  * The deliveries of webhooks that GitHub has attempted and that had no answer of 2xx, the oldest first. GitHub never retries
- * them, and lists them for three days. A list of 100 costs a request, and so does each event that the inbox does not have.
+ * them, and lists them for three days. A list of 100 costs a request, and so does each event that the inbox does not have. A hook whose list
+ * fails does not stop the others.
  *
  * Source: docs.github.com, REST API, "repository webhooks", "organization webhooks" and "GitHub App webhooks": deliveries;
  * "handling failed webhook deliveries".

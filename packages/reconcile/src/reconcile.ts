@@ -88,9 +88,12 @@ class InboxReconciler implements Reconciler {
     inBackground(this.run());
     inBackground(
       settings.inbox.opened.then(() => {
+        // Its event was before the subscription.
+        if (settings.inbox.snapshot().state === 'closed') return this.close();
         // The store stays closed in the build of an app, and nothing is fetched for it.
         this.#isOpen = !isBuilding();
         this.#begin();
+        return undefined;
       }),
     );
   }
@@ -249,7 +252,7 @@ class InboxReconciler implements Reconciler {
   #warn(code: string, message: string): void {
     if (this.#end.signal.aborted || this.#warned.has(code)) return;
     this.#warned.add(code);
-    showWarning(code, message);
+    showWarning(code, `${message} Log the events of reconciler.subscribe() to see each with its message.`);
   }
 
   #closedResult(): ReconcileResult {
