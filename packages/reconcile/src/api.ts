@@ -2,18 +2,25 @@ import { BackpressureError, invalid, isRecord } from '@webhook-backpressure/base
 import type { Credential, SourceTools } from './source.ts';
 
 const CODE = 'ERR_WBP_RECONCILE_SOURCE';
+const API_CODE = 'ERR_WBP_RECONCILE_API';
 
 /** What an operator can do about an answer. */
 const ADVICE: Readonly<Record<number, string>> = {
   401: ' Its credential is invalid, expired or revoked.',
-  403: ' Its credential lacks a permission.',
+  403: ' Its credential lacks a permission, or has made too many requests.',
   404: ' It does not exist, or its credential may not read it.',
 };
 
 /** The error for an answer of an API that is not the expected one. */
 export function apiError(sentence: string): BackpressureError {
-  return new BackpressureError('ERR_WBP_RECONCILE_API', sentence);
+  return new BackpressureError(API_CODE, sentence);
 }
+
+/** An API that rejects its credential does so for each request. */
+export class Unauthorized extends BackpressureError {}
+
+const REDIRECTS: ReadonlySet<number> = new Set([301, 302, 303, 307, 308]);
+const MAX_REDIRECTS = 5;
 
 /** An API with one base URL and one credential. */
 export class Api {
@@ -34,16 +41,21 @@ export class Api {
   }
 
   /** @throws BackpressureError `ERR_WBP_RECONCILE_API` for any status but 2xx. */
-  async call(url: URL, tools: SourceTools, method: 'GET' | 'POST' = 'GET'): Promise<Response> {
+  async call(url: URL, tools: SourceTools, method: 'GET' | 'POST' = 'GET', redirects = 0): Promise<Response> {
     const called = `${method} ${url.origin}${url.pathname}`;
-    // The URL of the next page comes from an answer: another host must not get the credential.
+    // The URL of a next page or a redirect comes from an answer: another host must not get the credential, nor be believed.
     if (url.origin !== this.#origin) throw apiError(`${called} is not at ${this.#origin}.`);
     const { signal, fetch } = tools;
     const headers = { ...this.#headers, authorization: `Bearer ${await secretOf(this.#credential)}` };
-    const response = await fetch(url, { method, signal, headers });
+    const response = await fetch(url, { method, signal, headers, redirect: 'manual' });
     const { ok, status } = response;
     if (ok) return response;
-    throw apiError(`${called} answered ${String(status)}.${ADVICE[status] ?? ''}`);
+    const location = REDIRECTS.has(status) ? response.headers.get('location') : null;
+    // GitHub redirects from the old name of a repository.
+    if (location !== null && redirects < MAX_REDIRECTS && URL.canParse(location, url.href))
+      return this.call(new URL(location, url), tools, method, redirects + 1);
+    const sentence = `${called} answered ${String(status)}.${ADVICE[status] ?? ''}`;
+    throw status === 401 ? new Unauthorized(API_CODE, sentence) : apiError(sentence);
   }
 }
 

@@ -8,6 +8,7 @@ import {
   isRecords,
   PageWatch,
   parsed,
+  Unauthorized,
 } from './api.ts';
 import type { Credential, EventContent, FoundEvent, Source, SourceTools } from './source.ts';
 
@@ -50,7 +51,8 @@ interface Listed {
 
 /**
  * The deliveries of webhooks that GitHub has attempted and that had no answer of 2xx, the oldest first. GitHub never retries
- * them, and lists them for three days. A list of 100 costs a request, and so does each event that the inbox does not have.
+ * them, and lists them for three days. A list of 100 costs a request, and so does each event that the inbox does not have. A hook whose list
+ * fails does not stop the others.
  *
  * Source: docs.github.com, REST API, "repository webhooks", "organization webhooks" and "GitHub App webhooks": deliveries;
  * "handling failed webhook deliveries".
@@ -69,7 +71,17 @@ export function github(options: GitHubOptions): Source {
     'x-github-api-version': '2022-11-28',
   });
   return async function* (since, tools) {
-    for (const one of hooks) yield* missedOf({ api, hook: one, redeliver }, since, tools);
+    const errors: unknown[] = [];
+    for (const one of hooks) {
+      try {
+        yield* missedOf({ api, hook: one, redeliver }, since, tools);
+      } catch (error) {
+        tools.signal.throwIfAborted();
+        errors.push(error);
+        if (error instanceof Unauthorized) break;
+      }
+    }
+    if (errors.length > 0) throw errors[0];
   };
 }
 
@@ -83,17 +95,21 @@ async function* missedOf(of: Hook, since: Date, tools: SourceTools): AsyncGenera
   /** Redeliveries that succeeded: they come before the attempts that failed. */
   const redelivered = new Set<string>();
   const failed = new Map<string, Listed>();
-  for await (const page of pagesOf(of, tools)) {
-    for (const delivery of page) {
-      const { guid, isDelivered, isRedelivery, at } = delivery;
-      if (isDelivered && isRedelivery) redelivered.add(guid);
-      if (!isDelivered && at >= since && !redelivered.has(guid)) failed.set(guid, delivery);
+  try {
+    for await (const page of pagesOf(of, tools)) {
+      for (const delivery of page) {
+        const { guid, isDelivered, isRedelivery, at } = delivery;
+        if (isDelivered && isRedelivery) redelivered.add(guid);
+        if (!isDelivered && at >= since && !redelivered.has(guid)) failed.set(guid, delivery);
+      }
+      // Attempts that ended later may come before others, so one that is older ends nothing.
+      if (page.length > 0 && page.every(({ at }) => at < since)) break;
+      if (failed.size >= MAX_KEPT) yield* drained(failed, of, tools);
     }
-    // Attempts that ended later may come before others, so one that is older ends nothing.
-    if (page.length > 0 && page.every(({ at }) => at < since)) break;
-    if (failed.size >= MAX_KEPT) yield* drained(failed, of, tools);
+  } finally {
+    // After the failure of a later page as well: the list may never be whole.
+    yield* drained(failed, of, tools);
   }
-  yield* drained(failed, of, tools);
 }
 
 function* drained(failed: Map<string, Listed>, of: Hook, tools: SourceTools): Generator<FoundEvent> {

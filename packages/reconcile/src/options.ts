@@ -23,12 +23,15 @@ export interface ReconcileOptions {
   inbox: Inbox;
   /** `github()`, `stripe()`, or a function that lists events. */
   source: Source;
-  /** The time between two runs, ± 20 %, in milliseconds, from 10,000 to 86,400,000. Default 300,000 (five minutes). */
+  /**
+   * The time between two runs, ± 20 %, in milliseconds, from 10,000 to 86,400,000, and at most half of the `retentionMs` of the
+   * inbox. Default 300,000 (five minutes).
+   */
   everyMs?: number | undefined;
   /**
    * From when on the first run asks for events: a date, or a function that returns the `mark` of the last result that was
    * stored, or undefined. Later runs begin at the mark of the run before. Never before the time for which the inbox remembers
-   * completed ids (`retentionMs`). Default: as far back as that.
+   * completed ids (`retentionMs`). Default, and for a date in the future: as far back as that.
    */
   since?: Date | (() => Awaitable<Date | undefined>) | undefined;
   /** Whether nothing is added, and the result and `missed` events say what is missing. Default false. */
@@ -64,7 +67,12 @@ const ROWS: Rows<Settings, ReconcileOptions> = {
 
 /** @throws BackpressureError with the code of the first invalid option. */
 export function settingsOf(options: ReconcileOptions): Settings {
-  return resolve<Settings>(ROWS, options);
+  const settings = resolve<Settings>(ROWS, options);
+  const { inbox, everyMs } = settings;
+  const { retentionMs } = inbox.snapshot().options;
+  // Events before `retentionMs` are left out: those between two runs, or before one that was repeated.
+  if (retentionMs >= 2 * everyMs) return settings;
+  throw invalid(CODE, 'everyMs', `at most half of the inbox's retentionMs, ${String(retentionMs)}`, everyMs);
 }
 
 function checkInbox(given: unknown): void {
@@ -74,8 +82,11 @@ function checkInbox(given: unknown): void {
     throw invalid(CODE, 'inbox', 'an inbox, such as webhookInbox().inbox', given);
 }
 
-export function checkSince(given: unknown, name: string): void {
-  const isDate = given instanceof Date && !Number.isNaN(given.getTime());
-  if (!isDate && typeof given !== 'function')
+export function isDate(given: unknown): given is Date {
+  return given instanceof Date && !Number.isNaN(given.getTime());
+}
+
+function checkSince(given: unknown, name: string): void {
+  if (!isDate(given) && typeof given !== 'function')
     throw invalid(CODE, name, 'a valid Date, or a function that returns one', given);
 }

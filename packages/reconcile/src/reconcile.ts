@@ -3,6 +3,7 @@ import {
   holdTimer,
   inBackground,
   invalid,
+  invalidResult,
   monotonic,
   showWarning,
 } from '@webhook-backpressure/base';
@@ -10,9 +11,10 @@ import { type EventBody, Listeners, measuring } from '@webhook-backpressure/core
 import type { InboxEvent } from '@webhook-backpressure/inbox';
 import { isBuilding, withCode } from '@webhook-backpressure/inbox/store';
 import type { ReconcileEvent, ReconcileListener, ReconcileResult } from './events.ts';
-import { checkSince, type ReconcileOptions, type Settings, settingsOf } from './options.ts';
+import { isDate, type ReconcileOptions, type Settings, settingsOf } from './options.ts';
 import { Run } from './run.ts';
 import { RunFetch } from './run-fetch.ts';
+import { unlessAborted } from './unless-aborted.ts';
 
 /** Fetches missed events until it is closed. */
 export interface Reconciler {
@@ -63,6 +65,7 @@ class InboxReconciler implements Reconciler {
   readonly #end = new AbortController();
   readonly #listeners = new Listeners<ReconcileEvent>();
   readonly #skipped = new Set<string>();
+  readonly #failed = new Set<string>();
   readonly #unsubscribe: () => void;
   /** Kinds of warnings: each once, that of a failed run again after a run that has not failed. */
   readonly #warned = new Set<string>();
@@ -80,14 +83,17 @@ class InboxReconciler implements Reconciler {
   constructor(settings: Settings) {
     this.#settings = settings;
     this.#now = monotonic(settings.clock);
-    this.#fetch = new RunFetch(settings);
+    this.#fetch = new RunFetch({ ...settings, sleep: this.#sleep });
     this.#unsubscribe = settings.inbox.subscribe(measuring(this.#onInboxEvent));
     inBackground(this.run());
     inBackground(
       settings.inbox.opened.then(() => {
+        // Its event was before the subscription.
+        if (settings.inbox.snapshot().state === 'closed') return this.close();
         // The store stays closed in the build of an app, and nothing is fetched for it.
         this.#isOpen = !isBuilding();
         this.#begin();
+        return undefined;
       }),
     );
   }
@@ -145,13 +151,19 @@ class InboxReconciler implements Reconciler {
     fetch.begin();
     const tools = { signal, fetch: fetch.fetch };
     const emit = this.#emit;
-    const run = new Run({ inbox, source, tools, dryRun, skipped: this.#skipped, sleep: this.#sleep, emit });
-    const floorMs = wallMs - inbox.snapshot().options.retentionMs;
-    let since = new Date(floorMs);
+    const ids = { skipped: this.#skipped, failed: this.#failed };
+    const run = new Run({ inbox, source, tools, dryRun, ...ids, sleep: this.#sleep, emit });
+    // Of an own clock that is behind, ids would seem to be remembered for longer.
+    const behindMs = (): number => Math.max(0, (fetch.dateMs ?? wallMs) - wallMs);
+    const { retentionMs } = inbox.snapshot().options;
+    const floorMs = (): number => this.#settings.wallClock() + behindMs() - retentionMs;
+    let since = new Date(floorMs());
     let hasEnded = false;
     try {
-      const given = this.#mark ?? (await this.#givenSince());
-      since = new Date(Math.max(floorMs, given?.getTime() ?? floorMs));
+      const given = this.#mark ?? (await unlessAborted(signal, this.#givenSince()));
+      // The clock that set a time in the future was wrong.
+      if (given !== undefined && given.getTime() <= wallMs)
+        since = new Date(Math.max(since.getTime(), given.getTime()));
       await run.take(since, floorMs);
       hasEnded = true;
     } catch (error) {
@@ -171,7 +183,8 @@ class InboxReconciler implements Reconciler {
   async #givenSince(): Promise<Date | undefined> {
     const { since } = this.#settings;
     const given = typeof since === 'function' ? await since() : since;
-    if (given !== undefined) checkSince(given, 'The result of since()');
+    if (given !== undefined && !isDate(given))
+      throw invalidResult('ERR_WBP_RECONCILE', 'since', 'a valid Date, or undefined', given);
     return given;
   }
 
@@ -239,7 +252,7 @@ class InboxReconciler implements Reconciler {
   #warn(code: string, message: string): void {
     if (this.#end.signal.aborted || this.#warned.has(code)) return;
     this.#warned.add(code);
-    showWarning(code, message);
+    showWarning(code, `${message} Log the events of reconciler.subscribe() to see each with its message.`);
   }
 
   #closedResult(): ReconcileResult {

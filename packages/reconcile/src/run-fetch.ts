@@ -1,4 +1,4 @@
-import type { Clock } from '@webhook-backpressure/base';
+import { type Clock, isRecord } from '@webhook-backpressure/base';
 import { limitedFetch } from '@webhook-backpressure/sender/fetch';
 import { apiError } from './api.ts';
 import { unlessAborted } from './unless-aborted.ts';
@@ -15,10 +15,15 @@ const MAX_BYTES = 64 * 1024 * 1024;
 /** Of one run: ten million deliveries of GitHub. A list that has more does not end. */
 const MAX_REQUESTS = 100_000;
 
+/** GitHub and Stripe fail now and then, and a first run makes thousands of requests. */
+const REPEATS_AFTER_MS = [1000, 5000];
+
 interface FetchOptions {
   readonly clock: Clock;
   readonly random: () => number;
   readonly fetch: Fetch | undefined;
+  /** Rejects when the reconciler closes. */
+  readonly sleep: (ms: number) => Promise<void>;
 }
 
 /** The `fetch` of all runs, which counts the requests of each. */
@@ -27,15 +32,17 @@ export class RunFetch {
   requests = 0;
   /** The time of the first answer of this run, by the clock of the API. */
   dateMs: number | undefined;
-  readonly fetch: Fetch;
   readonly #clock: Clock;
   readonly #given: Fetch | undefined;
+  readonly #sleep: FetchOptions['sleep'];
+  readonly #limited: Fetch;
 
-  constructor({ clock, random, fetch }: FetchOptions) {
+  constructor({ clock, random, fetch, sleep }: FetchOptions) {
     this.#clock = clock;
     this.#given = fetch;
+    this.#sleep = sleep;
     const limits = (url: URL) => ({ name: url.origin, perSecond: PER_SECOND });
-    this.fetch = limitedFetch({ limits, maxWaitMs: MAX_WAIT_MS, fetch: this.#whole, clock, random });
+    this.#limited = limitedFetch({ limits, maxWaitMs: MAX_WAIT_MS, fetch: this.#whole, clock, random });
   }
 
   /** A run begins. */
@@ -43,6 +50,24 @@ export class RunFetch {
     this.requests = 0;
     this.dateMs = undefined;
   }
+
+  /** Repeats a GET that was answered by 5xx, or not at all. */
+  readonly fetch: Fetch = async (input, init) => {
+    const method = init?.method ?? (input instanceof Request ? input.method : 'GET');
+    const waitsMs = method.toUpperCase() === 'GET' ? REPEATS_AFTER_MS : [];
+    for (let at = 0; ; at += 1) {
+      const waitMs = waitsMs[at];
+      try {
+        const answer = await this.#limited(input, init);
+        if (answer.status < 500 || waitMs === undefined) return answer;
+      } catch (error) {
+        // `fetch` rejects with it if there is no answer.
+        if (!(error instanceof TypeError)) throw error;
+        if (waitMs === undefined) throw withReason(error, input);
+      }
+      await this.#sleep(waitMs);
+    }
+  };
 
   /** Reads the answer to its end, so that one time limit applies to all of it. */
   readonly #whole: Fetch = async (input, init) => {
@@ -70,6 +95,14 @@ export class RunFetch {
     const body = await wholeBody(response);
     return new Response(hasBody(status) ? body : null, { status, statusText, headers });
   }
+}
+
+/** `fetch failed` alone says nothing to an operator. The path is left out: it may have a token. */
+function withReason(error: TypeError, input: Parameters<Fetch>[0]): Error {
+  const code = isRecord(error.cause) ? error.cause['code'] : undefined;
+  if (typeof code !== 'string') return error;
+  const { origin } = new URL(input instanceof Request ? input.url : input);
+  return apiError(`${origin} did not answer (${code}).`);
 }
 
 function hasBody(status: number): boolean {

@@ -1,12 +1,14 @@
-import { BackpressureError, errorMessageOf } from '@webhook-backpressure/base';
+import { type Awaitable, BackpressureError, errorMessageOf } from '@webhook-backpressure/base';
 import type { EventBody } from '@webhook-backpressure/core/extend';
-import type { AddedDelivery, AddResult, Inbox } from '@webhook-backpressure/inbox';
+import type { Inbox } from '@webhook-backpressure/inbox';
+import { nextTurn } from '@webhook-backpressure/inbox/store';
 import type { ReconcileEvent } from './events.ts';
 import { unlessAborted } from './unless-aborted.ts';
 import {
   checkedContent,
   checkFound,
   type EventContent,
+  eventsOf,
   type FoundEvent,
   type Source,
   type SourceTools,
@@ -14,13 +16,14 @@ import {
 
 /** A list that yields more does not end. */
 const MAX_EVENTS = 1_000_000;
+const EVENTS_PER_TURN = 1000;
 /** The API of a revoked token answers all requests in the same way; the rest of the list would be as many in vain. */
 const MAX_FAILURES_IN_A_ROW = 10;
 /** Bounds the waits for the inbox. */
 const FIRST_WAIT_MS = 1000;
 const LONGEST_WAIT_MS = 60_000;
-/** Ids of events that cannot be added are remembered up to this number, so that they are reported once. */
-const MAX_SKIPPED = 10_000;
+/** Ids of events that were skipped or have failed are remembered up to this number of each. */
+const MAX_IDS = 10_000;
 
 /** What a run uses. */
 export interface RunContext {
@@ -28,8 +31,10 @@ export interface RunContext {
   readonly source: Source;
   readonly tools: SourceTools;
   readonly dryRun: boolean;
-  /** Of all runs. */
+  /** Ids of all runs whose events cannot be added: they are reported once, and not fetched again. */
   readonly skipped: Set<string>;
+  /** Ids of all runs whose events could not be fetched. */
+  readonly failed: Set<string>;
   /** Resolves after about this time; rejects when the reconciler closes. */
   readonly sleep: (ms: number) => Promise<void>;
   readonly emit: (event: EventBody<ReconcileEvent>) => void;
@@ -55,75 +60,86 @@ export class Run {
   }
 
   /**
-   * @param floorMs - earlier events are left out: their ids may be forgotten, so that they would be handled again.
+   * @param floorMs - returns a time that moves on during a long run. Earlier events are left out: their ids may be forgotten, so
+   * that they would be handled again.
    * @throws what the source throws.
    */
-  async take(since: Date, floorMs: number): Promise<void> {
+  async take(since: Date, floorMs: () => number): Promise<void> {
     const { source, tools } = this.#context;
-    const events = source(since, tools)[Symbol.asyncIterator]();
+    const events = eventsOf(source, since, tools);
     try {
-      for (;;) {
-        const next: IteratorResult<unknown> = await unlessAborted(tools.signal, events.next());
+      for (let taken = 1; this.#failuresInARow < MAX_FAILURES_IN_A_ROW; taken += 1) {
+        const next = await unlessAborted(tools.signal, events.next());
         if (next.done === true) return;
-        const { value } = next;
-        checkFound(value);
-        if (value.at.getTime() < floorMs) continue;
-        this.found += 1;
-        if (this.found > MAX_EVENTS) throw endless();
-        await this.#settle(value);
+        if (taken > MAX_EVENTS) throw endless();
+        // A list in memory would let nothing else happen until its end.
+        if (taken % EVENTS_PER_TURN === 0) await nextTurn();
+        await this.#take(next.value, floorMs());
       }
+      // The others were not looked at.
+      this.unsettledMs = -Infinity;
     } finally {
       // Of a source that does not react to the signal, the promise may never settle.
       Promise.resolve(events.return?.()).catch(() => undefined);
     }
   }
 
-  async #settle(event: FoundEvent): Promise<void> {
-    const missedBefore = this.missed;
+  async #take(event: unknown, floorMs: number): Promise<void> {
     try {
-      const { headers, body } = event;
-      if (body !== undefined) await this.#bring(event, { headers, body });
-      else await this.#bringLater(event);
+      checkFound(event);
     } catch (error) {
-      this.#skip(event.id, error);
-      // The inbox has rejected it before it was looked up.
-      if (this.missed === missedBefore) this.#miss(event);
-    }
-  }
-
-  /** Adds an event with its body, unless the inbox has it. */
-  async #bring(event: FoundEvent, content: EventContent): Promise<void> {
-    const { inbox, dryRun } = this.#context;
-    const delivery = { ...namesOf(event), ...content };
-    if (await this.#isKnown(delivery)) return;
-    this.#miss(event);
-    if (dryRun) return;
-    const { status } = await this.#withRoom(() => inbox.add(delivery, { asReceived: true }));
-    // Otherwise it has arrived meanwhile.
-    if (status === 'accepted') this.added += 1;
-  }
-
-  async #bringLater(event: FoundEvent): Promise<void> {
-    const { dryRun, skipped, tools } = this.#context;
-    const { id, headers } = event;
-    let isMissing = skipped.has(id);
-    try {
-      if (await this.#isKnown({ ...namesOf(event), headers, body: '' })) return;
-      isMissing ||= dryRun;
-    } catch {
-      // `keyGenerator` or `id` needs the body.
-      tools.signal.throwIfAborted();
-    }
-    if (isMissing) {
-      this.#miss(event);
-      if (skipped.has(id)) this.skipped += 1;
+      // The events behind it must not wait until the source is mended.
+      this.error ??= errorMessageOf(error);
+      this.unsettledMs = -Infinity;
       return;
     }
-    const content = await this.#load(event);
-    if (content === 'requested') {
-      this.#miss(event);
-      this.requested += 1;
-    } else if (content !== undefined) await this.#bring(event, content);
+    if (event.at.getTime() < floorMs) return;
+    this.found += 1;
+    const missedBefore = this.missed;
+    try {
+      await this.#settle(event);
+    } catch (error) {
+      this.#context.tools.signal.throwIfAborted();
+      if (this.missed === missedBefore) this.#miss(event);
+      if (isOfTheEvent(error)) this.#skip(event.id, error);
+      else this.#leave(event, error);
+    }
+  }
+
+  async #settle(event: FoundEvent): Promise<void> {
+    const { inbox, dryRun, skipped } = this.#context;
+    const { id, headers, body } = event;
+    let content: EventContent | undefined = body === undefined ? undefined : { headers, body };
+    const isKnown = await this.#isKnown(event, content);
+    if (isKnown === true) return;
+    if (isKnown === false || dryRun || skipped.has(id)) this.#miss(event);
+    if (dryRun) return;
+    if (content === undefined) {
+      if (skipped.has(id)) {
+        this.skipped += 1;
+        return;
+      }
+      const loaded = await this.#load(event);
+      if (loaded === 'requested') {
+        if (isKnown === undefined) this.#miss(event);
+        this.requested += 1;
+        // It is settled when a later run finds it in the inbox.
+        this.unsettledMs = Math.min(this.unsettledMs, event.at.getTime());
+        return;
+      }
+      content = loaded;
+      if (isKnown === undefined) {
+        if (await this.#isKnown(event, content)) return;
+        this.#miss(event);
+      }
+    }
+    const delivery = { ...namesOf(event), ...content };
+    const { status } = await this.#withStore(() => {
+      this.#checkRoom();
+      return inbox.add(delivery, { asReceived: true });
+    });
+    // Otherwise it has arrived meanwhile.
+    if (status === 'accepted') this.added += 1;
   }
 
   #miss({ id, sender, at }: FoundEvent): void {
@@ -131,54 +147,56 @@ export class Run {
     this.#context.emit({ type: 'missed', id, sender, happenedAt: at });
   }
 
-  async #isKnown(delivery: AddedDelivery): Promise<boolean> {
-    const { inbox } = this.#context;
-    const { status } = await this.#withStore(() => inbox.add(delivery, { asReceived: true, dryRun: true }));
-    return status === 'duplicate';
-  }
-
-  /** Undefined if it failed, and is left to the next run. */
-  async #load({ load, at }: FoundEvent): Promise<EventContent | 'requested' | undefined> {
+  /** Undefined if that cannot be said without the body, because `keyGenerator` or `id` needs it. */
+  async #isKnown(event: FoundEvent, content: EventContent | undefined): Promise<boolean | undefined> {
+    const { inbox, tools } = this.#context;
+    const { headers } = event;
+    const delivery = { ...namesOf(event), ...(content ?? { headers, body: '' }) };
     try {
-      const content = checkedContent(await load?.());
-      this.#failuresInARow = 0;
-      // A redelivery is settled when a later run finds it in the inbox.
-      if (content === 'requested') this.unsettledMs = Math.min(this.unsettledMs, at.getTime());
-      return content;
+      const { status } = await this.#withStore(() => inbox.add(delivery, { asReceived: true, dryRun: true }));
+      return status === 'duplicate';
     } catch (error) {
-      this.#context.tools.signal.throwIfAborted();
-      this.error ??= errorMessageOf(error);
-      this.unsettledMs = Math.min(this.unsettledMs, at.getTime());
-      this.#failuresInARow += 1;
-      if (this.#failuresInARow >= MAX_FAILURES_IN_A_ROW) throw new EndOfRun(error);
+      tools.signal.throwIfAborted();
+      if (content !== undefined || isOfTheEvent(error)) throw error;
       return undefined;
     }
   }
 
+  async #load({ load }: FoundEvent): Promise<EventContent | 'requested'> {
+    const { tools } = this.#context;
+    // A redelivery needs room as well.
+    await this.#withStore(() => {
+      this.#checkRoom();
+    });
+    const content = checkedContent(await unlessAborted(tools.signal, Promise.resolve(load?.())));
+    this.#failuresInARow = 0;
+    return content;
+  }
+
   #skip(id: string, error: unknown): void {
-    const { tools, skipped, emit } = this.#context;
-    if (error instanceof EndOfRun) throw error.cause;
-    tools.signal.throwIfAborted();
+    const { skipped, emit } = this.#context;
     this.skipped += 1;
-    if (skipped.has(id)) return;
-    if (skipped.size >= MAX_SKIPPED) skipped.clear();
-    skipped.add(id);
-    emit({ type: 'skipped', id, error: errorMessageOf(error) });
+    if (remember(skipped, id)) emit({ type: 'skipped', id, error: errorMessageOf(error) });
+  }
+
+  /** To the next run. */
+  #leave({ id, at }: FoundEvent, error: unknown): void {
+    this.error ??= errorMessageOf(error);
+    this.unsettledMs = Math.min(this.unsettledMs, at.getTime());
+    // Events that fail in each run must not end it before those behind them.
+    if (remember(this.#context.failed, id)) this.#failuresInARow += 1;
   }
 
   /** Leaves the part above the high-water mark to deliveries that arrive. */
-  #withRoom(add: () => Promise<AddResult>): Promise<AddResult> {
-    const { inbox } = this.#context;
-    return this.#withStore(() => {
-      const { depth, highWater } = inbox.snapshot();
-      if (depth < highWater) return add();
-      const sentence = `The inbox has ${String(depth)} deliveries, and its high-water mark is ${String(highWater)}.`;
-      return Promise.reject(new BackpressureError('ERR_WBP_ADD_FULL', sentence));
-    });
+  #checkRoom(): void {
+    const { depth, highWater } = this.#context.inbox.snapshot();
+    if (depth < highWater) return;
+    const sentence = `The inbox has ${String(depth)} deliveries, and its high-water mark is ${String(highWater)}.`;
+    throw new BackpressureError('ERR_WBP_ADD_FULL', sentence);
   }
 
   /** Repeats a call until the inbox has room and its store works. */
-  async #withStore(call: () => Promise<AddResult>): Promise<AddResult> {
+  async #withStore<T>(call: () => Awaitable<T>): Promise<T> {
     const { sleep, emit } = this.#context;
     for (let waitMs = FIRST_WAIT_MS; ; waitMs = Math.min(LONGEST_WAIT_MS, 2 * waitMs)) {
       try {
@@ -192,11 +210,18 @@ export class Run {
   }
 }
 
-/** A failure that is not of one event. */
-class EndOfRun extends Error {
-  constructor(cause: unknown) {
-    super('The run ends.', { cause });
-  }
+/** Whether the id is new. */
+function remember(ids: Set<string>, id: string): boolean {
+  if (ids.has(id)) return false;
+  if (ids.size >= MAX_IDS) ids.clear();
+  ids.add(id);
+  return true;
+}
+
+/** The inbox will reject the event each time. All other errors may be of a callback or of the API. */
+function isOfTheEvent(error: unknown): boolean {
+  if (!(error instanceof BackpressureError)) return false;
+  return error.code === 'ERR_WBP_ADD' || error.code === 'ERR_WBP_STORE_VALUE';
 }
 
 function isTemporary(error: unknown): boolean {

@@ -39,7 +39,8 @@ export interface SourceTools {
   readonly signal: AbortSignal;
   /**
    * A `fetch` for the API: at most 8 requests a second to each origin, fewer if its answers ask for that; a 429 is repeated
-   * after its `Retry-After`. An answer has 30 s and 64 MiB.
+   * after its `Retry-After`, and a GET that was answered by 5xx or not at all twice, after about 1 s and 5 s. An answer has
+   * 30 s and 64 MiB.
    */
   readonly fetch: typeof globalThis.fetch;
 }
@@ -49,6 +50,19 @@ export interface SourceTools {
  * than once if that is simpler. What it throws ends the run, and the next run begins at the same time.
  */
 export type Source = (since: Date, tools: SourceTools) => AsyncIterable<FoundEvent>;
+
+/** @throws what the source throws, and BackpressureError `ERR_WBP_RECONCILE_SOURCE` if it returns anything else. */
+export function eventsOf(source: Source, since: Date, tools: SourceTools): AsyncIterator<unknown> {
+  const events = source(since, tools) as Partial<AsyncIterable<unknown>> | undefined;
+  const iterator = events?.[Symbol.asyncIterator]?.();
+  if (iterator !== undefined) return iterator;
+  throw invalidResult(
+    'ERR_WBP_RECONCILE_SOURCE',
+    'source',
+    'an async iterable, as async function* does',
+    events,
+  );
+}
 
 /** @throws BackpressureError `ERR_WBP_RECONCILE_SOURCE` if a source yields anything else. */
 export function checkFound(event: unknown): asserts event is FoundEvent {

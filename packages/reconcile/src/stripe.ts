@@ -28,7 +28,7 @@ const NAMES: readonly (keyof StripeOptions)[] = ['secretKey', 'types', 'baseUrl'
 
 /**
  * The events that Stripe could not deliver to an endpoint, or has not delivered yet, the newest first. Stripe retries for three
- * days, and lists events for 30 days. A list of 100 costs a request.
+ * days, and lists events for 30 days. A list of 100 costs a request. Events of connected accounts are not listed.
  *
  * Source: docs.stripe.com, "process undelivered webhook events", and API reference, "list all events".
  *
