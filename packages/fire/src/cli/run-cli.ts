@@ -1,7 +1,7 @@
 import { writeFile } from 'node:fs/promises';
 import { once } from 'node:events';
 import type { AddressInfo } from 'node:net';
-import { grouped, senderNames, UsageError } from '@webhook-backpressure/planner/parts';
+import { duration, grouped, senderNames, UsageError } from '@webhook-backpressure/planner/parts';
 import { Listener } from '../listen/listener.ts';
 import { junitOf } from '../report/junit.ts';
 import { reportText } from '../report/text.ts';
@@ -72,8 +72,11 @@ async function fire(command: FireCommand, { out, progress, columns, signal }: Te
   }
 }
 
-function progressOf({ delivered, lost, attempts, inFlight }: Readonly<Tally>, events: number): string {
-  return `${grouped(delivered)} of ${grouped(events)} delivered, ${grouped(lost)} lost, ${grouped(attempts)} attempts, ${grouped(inFlight)} under way`;
+function progressOf(tally: Readonly<Tally>, events: number): string {
+  const { delivered, lost, attempts, inFlight, nextInMs } = tally;
+  const counts = `${grouped(delivered)} of ${grouped(events)} delivered, ${grouped(lost)} lost, ${grouped(attempts)} attempts`;
+  const isWaiting = inFlight === 0 && nextInMs > PROGRESS_MS && nextInMs < Infinity;
+  return `${counts}, ${isWaiting ? `the next in ${duration(nextInMs / 1000)}` : `${grouped(inFlight)} under way`}`;
 }
 
 async function listen(port: number, isJson: boolean, { out, err, signal }: Terminal): Promise<number> {

@@ -26,6 +26,8 @@ export interface Tally {
   lost: number;
   attempts: number;
   inFlight: number;
+  /** How long until the next attempt, in milliseconds; below 0 if it is late, Infinity without one. */
+  readonly nextInMs: number;
 }
 
 /**
@@ -42,7 +44,7 @@ const SECOND_MS = 1000;
 /** Sends the deliveries of a scenario to an endpoint, as their senders do, until each is acknowledged or given up. */
 export class Volley {
   readonly senders: Senders;
-  readonly tally: Tally = { delivered: 0, lost: 0, attempts: 0, inFlight: 0 };
+  readonly tally: Tally;
   /** How often each status was answered, or which failure there was instead. */
   readonly answers: Map<string, number> = new Map<string, number>();
   /** By kind of failure: the message of the first one. */
@@ -66,6 +68,16 @@ export class Volley {
   constructor(options: VolleyOptions) {
     const { scenario, traffic } = options;
     this.#options = options;
+    const nextInMs = (): number => this.senders.nextMs - this.nowMs;
+    this.tally = {
+      delivered: 0,
+      lost: 0,
+      attempts: 0,
+      inFlight: 0,
+      get nextInMs() {
+        return nextInMs();
+      },
+    };
     this.senders = new Senders(scenario, traffic, Infinity);
     this.fates = new Array<Exclude<Fate, 'retried'> | undefined>(traffic.count);
     this.ackMs = new Float64Array(traffic.count).fill(NaN);
