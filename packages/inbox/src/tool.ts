@@ -19,5 +19,3 @@ export { storedBytes } from './delivery/stored-bytes.ts';
 export { HMAC_SENDERS, TOKEN_SENDERS } from './verifiers/hmac-senders.ts';
 export { type HmacScheme, messageOf, schemesOf, signaturesOf } from './verifiers/hmac-verifier.ts';
 export { KEY_PAIR_SENDERS } from './verifiers/key-pair-senders.ts';
-export { fieldOf } from './verifiers/verifier.ts';
-export type { RawDelivery } from './delivery/inbox-delivery.ts';

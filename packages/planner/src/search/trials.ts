@@ -117,7 +117,10 @@ export function receiverOf({
 }
 
 /** A sender of a request, as a scenario has it. */
-export function senderOf({ name, share, profile, isRecognized }: RequestedSender, timeoutMs: number): SenderInput {
+export function senderOf(
+  { name, share, profile, isRecognized }: RequestedSender,
+  timeoutMs: number,
+): SenderInput {
   return {
     key: name,
     share,
