@@ -34,6 +34,7 @@ const mayImport = {
   prometheus: { packages: ['base', 'observe'], npm: ['prom-client'] },
   dashboard: { packages: ['base', 'core', 'inbox', 'observe'], node: 'types' },
   planner: { packages: ['base', 'senders', 'core', 'fleet', 'inbox'], node: 'values' },
+  fire: { packages: ['base', 'senders', 'inbox', 'planner', 'sender'], node: 'values' },
 };
 
 /**
@@ -68,7 +69,7 @@ export const order = {
     rooms: ['.', 'server', 'schema', 'registry', 'records', 'queue', 'store', 'cli'],
   },
   sender: {
-    entries: ['index', 'fetch'],
+    entries: ['index', 'fetch', 'parts'],
     rooms: [
       ...[
         'requests',
@@ -89,6 +90,10 @@ export const order = {
   planner: {
     entries: ['index', 'parts', 'cli'],
     rooms: ['base', 'scenario', 'traffic', 'senders', 'runs', 'results', 'search', 'output', 'cli', '.'],
+  },
+  fire: {
+    entries: ['index', 'cli'],
+    rooms: ['samples', 'signing', 'requests', 'run', 'report', 'listen', 'cli', '.'],
   },
   dashboard: {
     entries: ['index'],

@@ -15,6 +15,7 @@ const PROGRAMS = {
   sqlite: { cli: 'src/cli.ts', thread: 'src/thread/thread.ts' },
   postgres: { cli: 'src/cli.ts' },
   planner: { cli: 'src/cli.ts' },
+  fire: { cli: 'src/cli.ts' },
 };
 
 /** Packages whose entries share modules: each module must be in one file only, since some have state. */

@@ -51,6 +51,7 @@ const projects: readonly Project[] = [
   { uses: 'sender', with: 'node', beside: {} },
   { uses: 'reconcile', with: 'node', beside: {} },
   { uses: 'planner', beside: {} },
+  { uses: 'fire', beside: {} },
   { uses: 'prometheus', with: 'node', beside: { 'prom-client': testedVersion('prom-client') } },
   { uses: 'prometheus', with: 'node', beside: { 'prom-client': testedVersion('prom-client150') } },
 ];

@@ -16,6 +16,7 @@ const BESIDE_ENTRIES: Readonly<Record<string, readonly string[]>> = {
   sqlite: ['dist/cli.js', 'dist/thread.js'],
   postgres: ['dist/cli.js'],
   planner: ['dist/cli.js'],
+  fire: ['dist/cli.js'],
   prometheus: ['alerts.yaml', 'grafana-dashboard.json'],
 };
 

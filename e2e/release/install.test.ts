@@ -10,7 +10,7 @@ const { folder, registry, packages } = inject('rehearsal');
 /** Programs of `e2e/packaging/consumer` that need no server. */
 const PROGRAMS = [
   ...adapters().map(({ folder }) => folder),
-  ...['dashboard', 'otel', 'planner', 'prometheus', 'reconcile', 'sender', 'sqlite'],
+  ...['dashboard', 'fire', 'otel', 'planner', 'prometheus', 'reconcile', 'sender', 'sqlite'],
 ];
 /** What the programs use beside our packages; npm also installs what our packages need as peers. */
 const BESIDE = [

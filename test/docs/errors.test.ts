@@ -23,6 +23,7 @@ import { dashboard, type DashboardOptions } from '@webhook-backpressure/dashboar
 import { webhookBackpressure } from '@webhook-backpressure/express';
 import { webhookInbox } from '@webhook-backpressure/hono/inbox';
 import { closeOnSignals, processPressure, readiness } from '@webhook-backpressure/node';
+import { fire } from '@webhook-backpressure/fire';
 import { instrument } from '@webhook-backpressure/otel';
 import { collect } from '@webhook-backpressure/prometheus';
 import { postgresSchema, postgresStore } from '@webhook-backpressure/postgres';
@@ -171,6 +172,7 @@ async function thrownBy(line: string): Promise<unknown> {
     createSender,
     tokenBucket,
     limitedFetch,
+    fire,
     reconcile,
     github,
     stripe,

@@ -16,6 +16,7 @@ import type * as otelApi from '@opentelemetry/api';
 import type * as otel from '@webhook-backpressure/otel';
 import type * as prometheus from '@webhook-backpressure/prometheus';
 import type * as postgres from '@webhook-backpressure/postgres';
+import type * as firing from '@webhook-backpressure/fire';
 import type * as reconciling from '@webhook-backpressure/reconcile';
 import type * as redis from '@webhook-backpressure/redis';
 import type * as senderPackage from '@webhook-backpressure/sender';
@@ -64,6 +65,7 @@ declare global {
   const createSender: typeof senderPackage.createSender;
   const tokenBucket: typeof senderPackage.tokenBucket;
   const limitedFetch: typeof senderPackage.limitedFetch;
+  const fire: typeof firing.fire;
   const reconcile: typeof reconciling.reconcile;
   const github: typeof reconciling.github;
   const stripe: typeof reconciling.stripe;

@@ -54,6 +54,7 @@ export type BackpressureErrorCode =
   | 'ERR_WBP_SENDERS'
   | 'ERR_WBP_ORIGINS'
   | 'ERR_WBP_SIZE_QUEUE'
+  | 'ERR_WBP_FIRE'
   | 'ERR_WBP_METRICS_SOURCE'
   | 'ERR_WBP_METRICS_KEYS'
   | 'ERR_WBP_METRICS_NAME'

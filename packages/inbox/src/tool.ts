@@ -16,3 +16,6 @@ export type { Awaitable, DeliveryRef, StoredDelivery } from './delivery/stored-d
 export type { StoreStats } from './store/inbox-store.ts';
 export type { ReceivingStats } from './store/receiving-store.ts';
 export { storedBytes } from './delivery/stored-bytes.ts';
+export { HMAC_SENDERS, TOKEN_SENDERS } from './verifiers/hmac-senders.ts';
+export { type HmacScheme, messageOf, schemesOf, signaturesOf } from './verifiers/hmac-verifier.ts';
+export { KEY_PAIR_SENDERS } from './verifiers/key-pair-senders.ts';

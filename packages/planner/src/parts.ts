@@ -1,6 +1,6 @@
-// What the simulation reports and tests of this repository use. Not public, and changed in any release.
+// What `packages/fire` and the simulation reports and tests of this repository use. Not public, and changed in any release.
 export { Agenda, Alarm } from './base/agenda.ts';
-export { jain, percentile, stream } from './base/numbers.ts';
+export { jain, percentile, type Random, stream } from './base/numbers.ts';
 export { ScenarioError } from './scenario/fields.ts';
 export { type Failure, parseHabit, profileHabit } from './scenario/habits.ts';
 export { type Scenario, type Service, parseScenario } from './scenario/scenario.ts';
@@ -23,3 +23,10 @@ export { run } from './runs/run.ts';
 export { resultsOf } from './results/results.ts';
 export { type Simulation, simulateAll as simulate } from './results/simulate.ts';
 export { scale, type Scale } from './output/chart.ts';
+export { duration, grouped } from './base/format.ts';
+export * from './cli/values.ts';
+export { renderTable } from './output/terminal.ts';
+export { type Fate, Senders } from './senders/senders.ts';
+export { senderNames } from './scenario/sender.ts';
+export { LIMITS, type PlanRequest, type RequestedSender, readArriving } from './search/request.ts';
+export { receiverOf, senderOf } from './search/trials.ts';

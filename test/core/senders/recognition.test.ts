@@ -10,12 +10,11 @@ import {
 } from '@webhook-backpressure/senders';
 import { deliveryOf } from '@webhook-backpressure/core/extend';
 import { requests } from './requests.ts';
-import { asanaHandshake } from './requests/business.ts';
-import { eventGridHandshake, snsHandshake } from './requests/clouds.ts';
-import { twitchHandshake } from './requests/messaging.ts';
 
 const builtIn = createRecognition(builtInSenders);
-const handshakes = [snsHandshake, eventGridHandshake, asanaHandshake, twitchHandshake];
+const handshakes = requests.filter(({ what }) =>
+  ['subscription confirmation', 'subscription validation', 'handshake', 'verification of the callback'].includes(what),
+);
 
 function withUsers(...senders: SenderProfile[]): (headers: RequestHeaders) => SenderProfile | undefined {
   const recognition = createRecognition([...resolveSenders(senders), ...builtInSenders]);

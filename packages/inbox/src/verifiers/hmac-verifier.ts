@@ -42,6 +42,9 @@ export interface HmacSender {
   readonly id?: string;
 }
 
+/** What of a delivery a signature may cover. */
+type Signable = Pick<RawDelivery, 'headers' | 'rawBody' | 'url'>;
+
 const asToken: KeyMaker<Uint8Array> = { ...asText, keyOf: (bytes) => Promise.resolve(bytes) };
 
 const DECODERS = { base64: fromBase64, base64url: fromBase64Url, hex: fromHex };
@@ -55,7 +58,7 @@ export function hmacVerifier(
   name: string,
   { by, id }: HmacSender,
 ): (options: TimedVerifierOptions & UrlOptions) => Verifier {
-  const schemes: readonly HmacScheme[] = Array.isArray(by) ? by : [by as HmacScheme];
+  const schemes = schemesOf(by);
   const isTimed = schemes.some(({ time }) => time !== undefined);
   const hasUrl = schemes.some(({ message }) => message?.includes('{url}'));
   const names = ['secret', ...(isTimed ? ['toleranceMs', 'wallClock'] : []), ...(hasUrl ? ['baseUrl'] : [])];
@@ -84,6 +87,10 @@ export function hmacVerifier(
   };
 }
 
+export function schemesOf(by: HmacSender['by']): readonly HmacScheme[] {
+  return Array.isArray(by) ? by : [by as HmacScheme];
+}
+
 /** Makes the function of a sender that sends its secret unchanged in a header. */
 export function tokenVerifier(name: string, header: string): (options: VerifierOptions) => Verifier {
   return (options) => {
@@ -99,7 +106,10 @@ export function tokenVerifier(name: string, header: string): (options: VerifierO
 }
 
 /** The signatures in the request, not decoded. */
-function signaturesOf({ header, list }: HmacScheme, { headers }: RawDelivery): string[] {
+export function signaturesOf(
+  { header, list }: HmacScheme,
+  { headers }: Pick<RawDelivery, 'headers'>,
+): string[] {
   const isHeader = (name: string): boolean =>
     typeof header === 'string' ? name === header : header.test(name);
   const values = Object.entries(headers).flatMap(([name, value]) => (isHeader(name) ? [value] : []));
@@ -116,11 +126,12 @@ function timeOf(scheme: HmacScheme, [place, name]: Time, delivery: RawDelivery):
 }
 
 /** The first value of a field in the list that the header of the signatures is. */
-function listed({ header, list }: HmacScheme, name: string, { headers }: RawDelivery): string {
+function listed({ header, list }: HmacScheme, name: string, { headers }: Pick<RawDelivery, 'headers'>): string {
   return fieldsIn(headers[header as string] ?? '', (list as Fields)[0], name)[0] ?? '';
 }
 
-function messageOf(scheme: HmacScheme, delivery: RawDelivery, time: string, baseUrl: string): Message {
+/** The signed text of a delivery. */
+export function messageOf(scheme: HmacScheme, delivery: Signable, time: string, baseUrl: string): Message {
   return (scheme.message ?? '{body}').split(/(\{[^}]*\})/).map((part) => {
     switch (part) {
       case '{body}':
@@ -139,13 +150,13 @@ function messageOf(scheme: HmacScheme, delivery: RawDelivery, time: string, base
 }
 
 /** Without colons and dots, so that it does not contain a timestamp. */
-function signedId(delivery: RawDelivery, header: string): string {
+function signedId(delivery: Signable, header: string): string {
   const id = required(delivery, header);
   if (/^[\w=+/-]{1,128}$/.test(id)) return id;
   throw new VerificationError(`The header ${header} is not an id.`);
 }
 
-function namedHeaders(names: string, { headers }: RawDelivery): string {
+function namedHeaders(names: string, { headers }: Signable): string {
   const named = names.toLowerCase().split(' ');
   return named
     .filter((name) => name !== '')

@@ -38,7 +38,7 @@ export function freshness(
 }
 
 /** The value of a required header. */
-export function required({ headers }: RawDelivery, name: string): string {
+export function required({ headers }: Pick<RawDelivery, 'headers'>, name: string): string {
   const value = headers[name];
   if (value === undefined || value === '') throw new VerificationError(`The header ${name} is missing.`);
   return value;

@@ -26,7 +26,7 @@ export function checkedBaseUrl(given: unknown): string {
 }
 
 /** The path and query. Without them the signed URL is not known. */
-export function targetOf({ url }: RawDelivery): string {
+export function targetOf({ url }: Pick<RawDelivery, 'url'>): string {
   if (url.startsWith('/')) return url;
   throw new VerificationError('The URL of the request is not known.');
 }

@@ -105,7 +105,7 @@ type Emphasis = (line: string, row: number) => string;
 const GAP = '  ';
 
 /** Renders a table with its titles, one line per row, no wider than `width` if columns can be left out. */
-function renderTable(columns: readonly Column[], width: number, emphasize: Emphasis): string[] {
+export function renderTable(columns: readonly Column[], width: number, emphasize: Emphasis): string[] {
   const shown = fitting(columns, width);
   const rows = Math.max(...shown.map(({ cells }) => cells.length));
   const line = (cellOf: (column: Column) => string): string =>

@@ -240,7 +240,7 @@ export class InboxRun {
       this.#senders.refused(i, retryAfterS, status, now);
       return;
     }
-    if (this.#senders.acknowledged(i, status, now)) this.#seen.acknowledged(i, now);
+    if (this.#senders.answered(i, status, now) === 'delivered') this.#seen.acknowledged(i, now);
   }
 
   readonly #handle = (delivery: InboxDelivery): Promise<void> =>

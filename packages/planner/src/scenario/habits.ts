@@ -162,7 +162,8 @@ function planOf({ retries }: SenderProfile): Plan {
 function retriesAfter(after: readonly FailedAttempt[] | undefined, status: number | undefined): boolean {
   if (after === undefined) return true;
   if (status === undefined) return after.includes('timeout');
-  return after.some((one) => one === status);
+  // A profile has 503 for all of 500 to 599, since a receiver sends no other.
+  return after.some((one) => one === (status >= 500 ? 503 : status));
 }
 
 /** How many steps of the schedule lie within the window. */

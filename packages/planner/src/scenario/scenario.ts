@@ -35,6 +35,8 @@ export interface Scenario {
   readonly fleet: Fleet | undefined;
   readonly arrivals: readonly Arrivals[];
   readonly senders: readonly Sender[];
+  /** By how much the senders wait less than they say. Default 1. */
+  readonly speed?: number;
 }
 
 /** The options of the intake, except those that the simulator sets. */

@@ -100,7 +100,8 @@ export function scenarioOf(request: Request, configuration: Configuration): Scen
   };
 }
 
-function receiverOf({
+/** A configuration, as a scenario has it. */
+export function receiverOf({
   mode,
   options,
   concurrency,
@@ -115,7 +116,11 @@ function receiverOf({
   }
 }
 
-function senderOf({ name, share, profile, isRecognized }: RequestedSender, timeoutMs: number): SenderInput {
+/** A sender of a request, as a scenario has it. */
+export function senderOf(
+  { name, share, profile, isRecognized }: RequestedSender,
+  timeoutMs: number,
+): SenderInput {
   return {
     key: name,
     share,

@@ -94,7 +94,16 @@ export class Endpoint {
     if (this.isOff(nowMs)) return;
     this.#inARow += 1;
     this.#window?.add(true, nowMs);
-    if (this.#isTooMuch(attempts)) this.#switchOff(nowMs);
+    if (!this.#isTooMuch(attempts)) return;
+    const { offS = [] } = this.#rule;
+    const seconds = offS[Math.min(this.#next, offS.length - 1)] ?? Infinity;
+    this.#next += 1;
+    this.#switchOff(seconds, nowMs);
+  }
+
+  /** The sender disables it until someone enables it, whatever its rule says. */
+  gone(nowMs: number): void {
+    if (!this.isOff(nowMs)) this.#switchOff(Infinity, nowMs);
   }
 
   #isTooMuch(attempts: number): boolean {
@@ -106,10 +115,7 @@ export class Endpoint {
     return failures >= count || (answers >= minAnswers && failures / answers >= ratio);
   }
 
-  #switchOff(nowMs: number): void {
-    const { offS = [] } = this.#rule;
-    const seconds = offS[Math.min(this.#next, offS.length - 1)] ?? Infinity;
-    this.#next += 1;
+  #switchOff(seconds: number, nowMs: number): void {
     this.#offUntilMs = nowMs + seconds * 1000;
     this.#window?.clear();
     this.switchedOff += 1;

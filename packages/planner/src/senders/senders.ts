@@ -2,6 +2,7 @@ import type { Delivery } from '@webhook-backpressure/core';
 import { deliveryOf } from '@webhook-backpressure/core/extend';
 import { Agenda } from '../base/agenda.ts';
 import { stream, type Random } from '../base/numbers.ts';
+import { conclusionOf } from '../scenario/answers.ts';
 import type { Scenario } from '../scenario/scenario.ts';
 import type { Sender } from '../scenario/sender.ts';
 import type { Traffic } from '../traffic/traffic.ts';
@@ -19,6 +20,9 @@ export class Unsettled extends Error {
   }
 }
 
+/** What an answer, or the lack of one, means for a delivery. */
+export type Fate = 'delivered' | 'retried' | 'lost';
+
 /**
  * The senders of a run: their deliveries, when the next attempts are, and how many deliveries are still open. A
  * delivery is its index into the traffic, `i`.
@@ -33,12 +37,19 @@ export class Senders {
   readonly #traffic: Traffic;
   readonly #random: Random;
   readonly #deliveries: (Delivery | undefined)[];
+  readonly #speed: number;
+  /** By delivery: for how long it has waited for its attempts. */
+  readonly #waitedMs: Float64Array;
   #nextArrival = 0;
   #attemptsLeft: number;
   /** Deliveries neither handled nor given up. */
   #open: number;
 
-  constructor({ senders, seed }: Scenario, traffic: Traffic, maxAttempts: number) {
+  constructor(
+    { senders, seed, speed = 1 }: Pick<Scenario, 'senders' | 'seed' | 'speed'>,
+    traffic: Traffic,
+    maxAttempts: number,
+  ) {
     this.#endpoints = senders.map(({ profile, rowOf }) => new Endpoint(profile?.switchOff, rowOf));
     this.seen = new Observations(traffic.count, this.#endpoints);
     this.#senders = senders;
@@ -47,6 +58,8 @@ export class Senders {
     this.#deliveries = new Array<Delivery | undefined>(traffic.count);
     this.#attemptsLeft = maxAttempts;
     this.#open = traffic.count;
+    this.#speed = speed;
+    this.#waitedMs = new Float64Array(traffic.count);
   }
 
   get areDone(): boolean {
@@ -81,7 +94,7 @@ export class Senders {
    */
   attempt(i: number, nowMs: number): Delivery | undefined {
     const endpoint = this.#endpointOf(i);
-    if (endpoint.isOff(nowMs)) {
+    if (endpoint.isOff(nowMs * this.#speed)) {
       endpoint.missed += 1;
       this.#lose(i);
       return undefined;
@@ -95,8 +108,7 @@ export class Senders {
   completed(i: number, waitedMs: number, nowMs: number): void {
     this.seen.handled(i);
     this.seen.completed(i, waitedMs, nowMs);
-    this.#endpointOf(i).succeeded(nowMs);
-    this.#close(i);
+    this.#succeeded(i, nowMs);
   }
 
   /** The handler has ended after its sender had disconnected. */
@@ -105,19 +117,21 @@ export class Senders {
   }
 
   /**
-   * An inbox has accepted the delivery. Its handling is observed apart.
+   * The attempt was answered, with any status.
    *
-   * @returns false if the sender takes another status only: then the attempt has failed for the sender.
+   * @param retryAfterS - as the sender reads it.
    */
-  acknowledged(i: number, status: number, nowMs: number): boolean {
-    const { success = '2xx' } = this.#senderOf(i).profile ?? {};
-    if (success !== '2xx' && success !== status) {
-      this.#failed(i, undefined, status, nowMs);
-      return false;
+  answered(i: number, status: number, nowMs: number, retryAfterS?: number): Fate {
+    const conclusion = conclusionOf(this.#senderOf(i).profile, status);
+    if (conclusion === 'success') {
+      this.#succeeded(i, nowMs);
+      return 'delivered';
     }
-    this.#endpointOf(i).succeeded(nowMs);
-    this.#close(i);
-    return true;
+    if (conclusion === 'failure') return this.#failed(i, retryAfterS, status, nowMs);
+    const endpoint = this.#endpointOf(i);
+    endpoint.failed(this.seen.attempts[i] as number, nowMs * this.#speed);
+    if (conclusion === 'gone') endpoint.gone(nowMs * this.#speed);
+    return this.#lose(i);
   }
 
   /** @param retryAfterS - as the sender reads it. */
@@ -126,24 +140,38 @@ export class Senders {
     this.#failed(i, retryAfterS, status, nowMs);
   }
 
-  timedOut(i: number, nowMs: number): void {
-    this.#failed(i, undefined, undefined, nowMs);
+  timedOut(i: number, nowMs: number): Fate {
+    return this.#failed(i, undefined, undefined, nowMs);
   }
 
-  #failed(i: number, retryAfterS: number | undefined, status: number | undefined, nowMs: number): void {
+  /** How long ago the first attempt was due, for the sender: waits are as long as it says, requests as they took. */
+  ageMs(i: number, nowMs: number): number {
+    return nowMs - (this.#traffic.firstMs[i] as number) + (this.#speed - 1) * (this.#waitedMs[i] as number);
+  }
+
+  #succeeded(i: number, nowMs: number): void {
+    this.#endpointOf(i).succeeded(nowMs * this.#speed);
+    this.#close(i);
+  }
+
+  #failed(i: number, retryAfterS: number | undefined, status: number | undefined, nowMs: number): Fate {
     const { retry, maxAttempts } = this.#senderOf(i);
     const attempts = this.seen.attempts[i] as number;
-    this.#endpointOf(i).failed(attempts, nowMs);
-    const ageS = (nowMs - (this.#traffic.firstMs[i] as number)) / 1000;
+    this.#endpointOf(i).failed(attempts, nowMs * this.#speed);
+    const ageS = this.ageMs(i, nowMs) / 1000;
     const isLast = maxAttempts > 0 && attempts >= maxAttempts;
     const delayS = isLast ? undefined : retry({ attempts, retryAfterS, status, ageS }, this.#random);
-    if (delayS === undefined) this.#lose(i);
-    else this.agenda.push(nowMs + delayS * 1000, i);
+    if (delayS === undefined) return this.#lose(i);
+    const delayMs = (delayS * 1000) / this.#speed;
+    this.#waitedMs[i] = (this.#waitedMs[i] as number) + delayMs;
+    this.agenda.push(nowMs + delayMs, i);
+    return 'retried';
   }
 
-  #lose(i: number): void {
+  #lose(i: number): 'lost' {
     this.seen.lost += 1;
     this.#close(i);
+    return 'lost';
   }
 
   #close(i: number): void {

@@ -1,9 +1,9 @@
 import { GITHUB } from './developer-tools.ts';
 import { STRIPE } from './payments.ts';
-import { request, type Request } from './request.ts';
+import { sample, type Sample } from './sample.ts';
 
-export const relays: readonly Request[] = [
-  request(
+export const relays: readonly Sample[] = [
+  sample(
     'hookdeck',
     'Stripe event, relayed',
     `${STRIPE}
@@ -18,7 +18,7 @@ export const relays: readonly Request[] = [
     X-Hookdeck-Verified: true`,
     'evt_EKbUbpGzNMIdfqnXzA',
   ),
-  request(
+  sample(
     'outpost',
     'event',
     `User-Agent: Go-http-client/1.1
@@ -30,14 +30,14 @@ export const relays: readonly Request[] = [
     X-Outpost-Source: signup-service`,
     'evt_abc123',
   ),
-  request(
+  sample(
     'convoy',
     'GitHub event, relayed',
     `${GITHUB}
     X-Convoy-Signature: 4a1f0c77e2
     X-Convoy-Idempotency-Key: 72d3162e`,
   ),
-  request(
+  sample(
     'svix',
     'message',
     `User-Agent: Svix-Webhooks/1.62.0
@@ -48,7 +48,7 @@ export const relays: readonly Request[] = [
     Svix-Signature: v1,K5oZfzN95Z9UVu1EsfQmfVNQhnkZ2pj9o9NDN/H/pI4=`,
     'msg_2KWPBgLlAfxdpx2AI54pPJ85f4W',
   ),
-  request(
+  sample(
     'svix',
     'white-labeled message',
     `User-Agent: Svix-Webhooks/1.77.0
@@ -59,7 +59,7 @@ export const relays: readonly Request[] = [
     Webhook-Signature: v1,bN2dLyJJff95POm4+ybbcrseBOgd/v3pGU1xF1+l35M=`,
     'msg_3KWPBgLlAfxdpx2AI54pPJ85f4W',
   ),
-  request(
+  sample(
     'hook0',
     'event',
     `Accept: */*

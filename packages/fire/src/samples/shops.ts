@@ -1,7 +1,7 @@
-import { request, type Request } from './request.ts';
+import { sample, type Sample } from './sample.ts';
 
-export const shops: readonly Request[] = [
-  request(
+export const shops: readonly Sample[] = [
+  sample(
     'shopify',
     'orders/create',
     `User-Agent: Shopify-Captain-Hook
@@ -15,7 +15,7 @@ export const shops: readonly Request[] = [
     X-Shopify-Webhook-Id: b54557e4-bdd9-4b37-8a5f-bf7d70bcd043`,
     'b54557e4-bdd9-4b37-8a5f-bf7d70bcd043',
   ),
-  request(
+  sample(
     'woocommerce',
     'order.created',
     `User-Agent: WooCommerce/10.3.0 Hookshot (WordPress/6.9)

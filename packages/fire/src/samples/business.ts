@@ -1,6 +1,6 @@
-import { request, type Request } from './request.ts';
+import { sample, type Sample } from './sample.ts';
 
-export const asanaHandshake: Request = request(
+const asanaHandshake: Sample = sample(
   'asana',
   'handshake',
   `Content-Type: application/json
@@ -8,8 +8,8 @@ export const asanaHandshake: Request = request(
   X-Hook-Secret: b537207f20cbfa02357cf448134da559e8bd39d61597dcd5631b8012eae53e81`,
 );
 
-export const business: readonly Request[] = [
-  request(
+export const business: readonly Sample[] = [
+  sample(
     'hubspot-workflows',
     'workflow action',
     `User-Agent: HubSpot Connect 2.0 (http://dev.hubspot.com/) - WorkflowsWebhook
@@ -19,7 +19,7 @@ export const business: readonly Request[] = [
     X-HubSpot-Signature-Version: v2
     X-HubSpot-Signature-v3: GMupBqijZdO2OoFsfNLc78nY01nm76QSDxKcwVzAOrg=`,
   ),
-  request(
+  sample(
     'hubspot',
     'subscription of an app',
     `User-Agent: HubSpot Connect 2.0 (http://dev.hubspot.com/) (namespace: webhooks-nio-http-client) - WebhooksExecutorDaemon-executor
@@ -31,14 +31,14 @@ export const business: readonly Request[] = [
     X-HubSpot-Signature-Version: v1
     X-HubSpot-Timeout-Millis: 10000`,
   ),
-  request(
+  sample(
     'merge',
     'linked account',
     `User-Agent: Merge/Webhooks
     Content-Type: application/json
     X-Merge-Webhook-Signature: 4JjQ0gUB3XWmWQ5DbGV5`,
   ),
-  request(
+  sample(
     'highlevel',
     'contact created',
     `User-Agent: axios/1.7.9
@@ -46,14 +46,14 @@ export const business: readonly Request[] = [
     X-GHL-Signature: 9a10c00a02d8b5d56bf17f3059790c9603a0bba41d8e
     X-WH-Signature: 4KmHiO4c1Z8cVtGC1CP8YVUkAVA=`,
   ),
-  request(
+  sample(
     'highlevel',
     'contact created, with the former signature only',
     `User-Agent: axios/1.7.9
     Content-Type: application/json
     X-WH-Signature: 4KmHiO4c1Z8cVtGC1CP8YVUkAVA=`,
   ),
-  request(
+  sample(
     'zendesk',
     'ticket created',
     `User-Agent: Zendesk Webhook
@@ -65,7 +65,7 @@ export const business: readonly Request[] = [
     X-Zendesk-Webhook-Signature-Timestamp: 2026-11-20T05:09:27Z`,
     '01F1KS0ZQ3D5RRVS36GXAHSQ3P',
   ),
-  request(
+  sample(
     'asana',
     'task changed',
     `Content-Type: application/json
@@ -73,21 +73,21 @@ export const business: readonly Request[] = [
     X-Request-Signature: 1d3207b2e2e2b3a1f5c0c1c1e9c2ab34b6fa6ae3`,
   ),
   asanaHandshake,
-  request(
+  sample(
     'typeform',
     'form response',
     `User-Agent: Typeform Webhooks
     Content-Type: application/json
     Typeform-Signature: sha256=5f0c9b2aEiqWE3SXTPQpPulBV6OSuuGziIishZNc1Vw=`,
   ),
-  request(
+  sample(
     'calendly',
     'invitee.created',
     `User-Agent: Calendly
     Content-Type: application/json
     Calendly-Webhook-Signature: t=1763600000,v1=5257a869e7ecebeda32affa62cdca3fa51cad7e77a0e56ff536d0ce8e108d8bd`,
   ),
-  request(
+  sample(
     'docusign',
     'envelope completed',
     `User-Agent: docusign-connect
@@ -96,7 +96,7 @@ export const business: readonly Request[] = [
     X-DocuSign-AccountId: 61e6f3d4
     X-DocuSign-Signature-1: EiqWE3SXTPQpPulBV6OSuuGziIishZNc1VwNZYqZrHU=`,
   ),
-  request(
+  sample(
     'intercom',
     'notification',
     `User-Agent: intercom-parrot-service-client/1.0

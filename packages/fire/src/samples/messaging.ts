@@ -1,6 +1,6 @@
-import { request, type Request } from './request.ts';
+import { sample, type Sample } from './sample.ts';
 
-export const twitchHandshake: Request = request(
+const twitchHandshake: Sample = sample(
   'twitch',
   'verification of the callback',
   `Content-Type: application/json
@@ -14,8 +14,8 @@ export const twitchHandshake: Request = request(
   'e76c6bd4-55c9-4987-8304-da1588d8988b',
 );
 
-export const messaging: readonly Request[] = [
-  request(
+export const messaging: readonly Sample[] = [
+  sample(
     'slack',
     'second attempt of an event',
     `User-Agent: Slackbot 1.0 (+https://api.slack.com/robots)
@@ -27,7 +27,7 @@ export const messaging: readonly Request[] = [
     X-Slack-Retry-Num: 1
     X-Slack-Retry-Reason: http_error`,
   ),
-  request(
+  sample(
     'discord-events',
     'webhook event',
     `User-Agent: Discord-Webhook/1.0 (+https://discord.com)
@@ -35,7 +35,7 @@ export const messaging: readonly Request[] = [
     X-Signature-Ed25519: 9a10c00a02d8b5d56bf17f3059790c9603a0bba41d8e
     X-Signature-Timestamp: 1763600000`,
   ),
-  request(
+  sample(
     'discord',
     'interaction',
     `User-Agent: Discord-Interactions/1.0 (+https://discord.com)
@@ -43,7 +43,7 @@ export const messaging: readonly Request[] = [
     X-Signature-Ed25519: 9a10c00a02d8b5d56bf17f3059790c9603a0bba41d8e
     X-Signature-Timestamp: 1763600000`,
   ),
-  request(
+  sample(
     'telegram',
     'update',
     `Content-Type: application/json
@@ -52,14 +52,14 @@ export const messaging: readonly Request[] = [
     Accept-Encoding: gzip, deflate
     X-Telegram-Bot-Api-Secret-Token: a-secret_token`,
   ),
-  request(
+  sample(
     'line',
     'message',
     `User-Agent: LineBotWebhook/2.0
     Content-Type: application/json; charset=utf-8
     X-Line-Signature: m2w1rpaqzZ6bQZJhFwhUhzTPkM5tzjp53MwcKBPhwR0=`,
   ),
-  request(
+  sample(
     'twitch',
     'notification',
     `Content-Type: application/json
@@ -73,7 +73,7 @@ export const messaging: readonly Request[] = [
     'befa7b53-d79d-478f-86b9-120f112b044e',
   ),
   twitchHandshake,
-  request(
+  sample(
     'twilio',
     'incoming message',
     `User-Agent: TwilioProxy/1.1
@@ -84,7 +84,7 @@ export const messaging: readonly Request[] = [
     X-Home-Region: us1`,
     '803c29b1-163f-4e1a-a6c6-d74f62efab06',
   ),
-  request(
+  sample(
     'meta',
     'WhatsApp message',
     `User-Agent: facebookexternalua
@@ -94,7 +94,7 @@ export const messaging: readonly Request[] = [
     X-Hub-Signature: sha1=2ab34b6fa6ae3ff3b3a5a3e5b2d9b8e3a1d0c9f8
     X-Hub-Signature-256: sha256=b63bb356dff0f1c24379efea2d6ef0b2e2040853339d1bcf13f9018790b1f7d2`,
   ),
-  request(
+  sample(
     'zoom',
     'meeting.started',
     `User-Agent: Zoom Marketplace/1.0a

@@ -1,4 +1,4 @@
-import { request, type Request } from './request.ts';
+import { sample, type Sample } from './sample.ts';
 
 export const GITHUB = `
   User-Agent: GitHub-Hookshot/044aadd
@@ -13,8 +13,8 @@ export const GITHUB = `
   X-Hub-Signature: sha1=7d38cdd689735b008b3c702edd92eea23791c5f6
   X-Hub-Signature-256: sha256=d57c68ca6f92289e6987922ff26938930f6e66a2d161ef06abdf1859230aa23c`;
 
-export const developerTools: readonly Request[] = [
-  request(
+export const developerTools: readonly Sample[] = [
+  sample(
     'gitea',
     "push, with the headers of Gogs' and GitHub's",
     `User-Agent: Go-http-client/1.1
@@ -32,8 +32,8 @@ export const developerTools: readonly Request[] = [
     X-GitHub-Event-Type: push`,
     'f6266f16-1bf3-46a5-9ea4-602e06ead473',
   ),
-  request('github', 'push', GITHUB, '72d3162e-cc78-11e3-81ab-4c9367dc0958'),
-  request(
+  sample('github', 'push', GITHUB, '72d3162e-cc78-11e3-81ab-4c9367dc0958'),
+  sample(
     'gitlab',
     'push',
     `User-Agent: GitLab/18.6.0
@@ -46,7 +46,7 @@ export const developerTools: readonly Request[] = [
     X-Gitlab-Token: a shared secret`,
     '908a6d9e-45fd-46c8-97e6-c4f350f219dd',
   ),
-  request(
+  sample(
     'bitbucket',
     'push, whose SHA-256 signature is in X-Hub-Signature',
     `User-Agent: Bitbucket-Webhooks/2.0
@@ -57,7 +57,7 @@ export const developerTools: readonly Request[] = [
     X-Attempt-Number: 1
     X-Hub-Signature: sha256=2ab34b6fa6ae3ff3b3a5a3e5b2d9b8e3a1d0c9f8`,
   ),
-  request(
+  sample(
     'jira',
     'issue updated, signed',
     `User-Agent: Atlassian Webhook HTTP Client
@@ -66,7 +66,7 @@ export const developerTools: readonly Request[] = [
     X-Hub-Signature: sha256=2ab34b6fa6ae3ff3b3a5a3e5b2d9b8e3a1d0c9f8`,
     '5e0f3a8c-5b1e-4f72-9d51-0f3c8a0d5b1e',
   ),
-  request(
+  sample(
     'linear',
     'issue updated',
     `User-Agent: Linear-Webhook
@@ -77,7 +77,7 @@ export const developerTools: readonly Request[] = [
     Linear-Signature: 766e1d90a96e2f5ecec342a99c5552999dd95d49250171b902d703fd674f5086`,
     '234d1a4e-b617-4388-90fe-adc3633d6b72',
   ),
-  request(
+  sample(
     'sentry',
     'alert',
     `User-Agent: sentry/26.10.0 (https://sentry.io)
@@ -88,7 +88,7 @@ export const developerTools: readonly Request[] = [
     Sentry-Hook-Timestamp: 1763600000`,
     '0f3c8a0d5b1e4f729d510f3c8a0d5b1e',
   ),
-  request(
+  sample(
     'pagerduty',
     'incident.triggered',
     `User-Agent: PagerDuty-Webhook/V3.0
@@ -96,7 +96,7 @@ export const developerTools: readonly Request[] = [
     X-PagerDuty-Signature: v1=fdc9ff7cdbac4c2dc2ba3fd9d5e5a0bf9e3a,v1=4a1f0c77e2
     X-Webhook-Id: c4ad9c9e-4b5d-4ee6-9f2b-4a0f5b7a0c11`,
   ),
-  request(
+  sample(
     'sanity',
     'document published',
     `User-Agent: Sanity.io webhook delivery

@@ -1,4 +1,4 @@
-import { request, type Request } from './request.ts';
+import { sample, type Sample } from './sample.ts';
 
 const SNS = `
   User-Agent: Amazon Simple Notification Service Agent
@@ -17,22 +17,22 @@ const EVENT_GRID = `
   Aeg-Metadata-Version: 1
   Accept-Encoding: gzip`;
 
-export const snsHandshake = request(
+const snsHandshake = sample(
   'aws-sns',
   'subscription confirmation',
   `${SNS}
   X-Amz-Sns-Message-Type: SubscriptionConfirmation`,
 );
 
-export const eventGridHandshake = request(
+const eventGridHandshake = sample(
   'azure-event-grid',
   'subscription validation',
   `${EVENT_GRID}
   Aeg-Event-Type: SubscriptionValidation`,
 );
 
-export const clouds: readonly Request[] = [
-  request(
+export const clouds: readonly Sample[] = [
+  sample(
     'aws-sns',
     'notification',
     `${SNS}
@@ -41,7 +41,7 @@ export const clouds: readonly Request[] = [
     '165545c9-2a5c-472c-8df2-7ff2be2b3b1b',
   ),
   snsHandshake,
-  request(
+  sample(
     'aws-eventbridge',
     'API destination',
     `User-Agent: Amazon/EventBridge/ApiDestinations
@@ -52,7 +52,7 @@ export const clouds: readonly Request[] = [
     Connection: close
     Authorization: Basic dXNlcjpwYXNz`,
   ),
-  request(
+  sample(
     'google-pubsub',
     'push',
     `User-Agent: CloudPubSub-Google
@@ -62,7 +62,7 @@ export const clouds: readonly Request[] = [
     Authorization: Bearer eyJhbGciOiJSUzI1NiJ9.e30.c2ln
     Accept-Encoding: gzip, deflate, br`,
   ),
-  request(
+  sample(
     'google-pubsub',
     'push without wrapper, whose attributes are headers',
     `User-Agent: APIs-Google; (+https://developers.google.com/webmasters/APIs-Google.html)
@@ -73,7 +73,7 @@ export const clouds: readonly Request[] = [
     Stripe-Signature: an attribute of the message`,
     '2070443601311540',
   ),
-  request(
+  sample(
     'google-push',
     'Calendar notification',
     `User-Agent: APIs-Google; (+https://developers.google.com/webmasters/APIs-Google.html)
@@ -86,13 +86,13 @@ export const clouds: readonly Request[] = [
     X-Goog-Resource-State: exists
     X-Goog-Resource-URI: https://www.googleapis.com/calendar/v3/calendars/primary/events`,
   ),
-  request(
+  sample(
     'azure-event-grid',
     'notification',
     `${EVENT_GRID}
     Aeg-Event-Type: Notification`,
   ),
-  request(
+  sample(
     'azure-event-grid',
     'notification as a CloudEvent',
     `Content-Type: application/cloudevents+json; charset=utf-8

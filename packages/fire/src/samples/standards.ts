@@ -1,7 +1,7 @@
-import { request, type Request } from './request.ts';
+import { sample, type Sample } from './sample.ts';
 
-export const standards: readonly Request[] = [
-  request(
+export const standards: readonly Sample[] = [
+  sample(
     'cloudevents',
     'binary mode',
     `User-Agent: Go-http-client/1.1
@@ -12,13 +12,13 @@ export const standards: readonly Request[] = [
     Ce-Type: com.example.someevent
     WebHook-Request-Origin: eventemitter.example.com`,
   ),
-  request(
+  sample(
     'cloudevents',
     'structured mode, a batch',
     `User-Agent: Go-http-client/1.1
     Content-Type: Application/CloudEvents-batch+json; charset=utf-8`,
   ),
-  request(
+  sample(
     'standard-webhooks',
     'webhook',
     `User-Agent: example/1.0

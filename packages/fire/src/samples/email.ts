@@ -1,7 +1,7 @@
-import { request, type Request } from './request.ts';
+import { sample, type Sample } from './sample.ts';
 
-export const email: readonly Request[] = [
-  request(
+export const email: readonly Sample[] = [
+  sample(
     'sendgrid-events',
     'signed events',
     `User-Agent: SendGrid Event API
@@ -9,21 +9,21 @@ export const email: readonly Request[] = [
     X-Twilio-Email-Event-Webhook-Signature: MEUCIGHQVtGj+Y3LkG9fLcxf3qfI10QysgDWmMOVmxG0u6ZU
     X-Twilio-Email-Event-Webhook-Timestamp: 1763600000`,
   ),
-  request(
+  sample(
     'sendgrid-events',
     'events without a signature',
     `User-Agent: SendGrid Event API
     Accept-Encoding: gzip
     Content-Type: application/json;charset=utf-8`,
   ),
-  request(
+  sample(
     'sendgrid-parse',
     'incoming mail',
     `User-Agent: Sendlib/1.0 mx0045p1mdw1.sendgrid.net
     Transfer-Encoding: chunked
     Content-Type: multipart/form-data; boundary=xYzZY`,
   ),
-  request(
+  sample(
     'kit',
     'subscriber.created',
     `User-Agent: Kit-Webhooks/1.0

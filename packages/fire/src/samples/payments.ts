@@ -1,4 +1,4 @@
-import { request, type Request } from './request.ts';
+import { sample, type Sample } from './sample.ts';
 
 export const STRIPE = `
   User-Agent: Stripe/1.0 (+https://stripe.com/docs/webhooks)
@@ -8,9 +8,9 @@ export const STRIPE = `
   Content-Length: 2314
   Stripe-Signature: t=1763600000,v1=5257a869e7ecebeda32affa62cdca3fa51cad7e77a0e56ff536d0ce8e108d8bd`;
 
-export const payments: readonly Request[] = [
-  request('stripe', 'event', STRIPE),
-  request(
+export const payments: readonly Sample[] = [
+  sample('stripe', 'event', STRIPE),
+  sample(
     'paypal',
     'event',
     `User-Agent: PayPal/AUHR-214.0-58843836
@@ -23,7 +23,7 @@ export const payments: readonly Request[] = [
     Paypal-Transmission-Sig: ZTCNDTsZOWPyfgNsx0qhylVrxuqUj==
     Paypal-Transmission-Time: 2026-11-20T20:01:35Z`,
   ),
-  request(
+  sample(
     'square',
     'second attempt',
     `User-Agent: Square Connect v2
@@ -35,14 +35,14 @@ export const payments: readonly Request[] = [
     X-Square-Signature: deprecated
     X-Square-HmacSha256-Signature: vtpnZKM2WVHvRkvTz2KVfuRcAVvNGLxoPm0WYxB8HEs=`,
   ),
-  request(
+  sample(
     'plaid',
     'transactions',
     `User-Agent: Go-http-client/2.0
     Content-Type: application/json
     Plaid-Verification: eyJhbGciOiJFUzI1NiIsImtpZCI6IjZjNTUifQ.e30.c2ln`,
   ),
-  request(
+  sample(
     'razorpay',
     'payment.captured',
     `User-Agent: Razorpay-Webhook/v1
@@ -52,7 +52,7 @@ export const payments: readonly Request[] = [
     X-Razorpay-Signature: 69be9bd66f96a3f3ed7ac18d1a8d6f9a38b2c6b8`,
     'OZ3VqdQ4XhEPZB',
   ),
-  request(
+  sample(
     'paddle',
     'transaction.completed',
     `User-Agent: Paddle
@@ -60,7 +60,7 @@ export const payments: readonly Request[] = [
     Paddle-Signature: ts=1763600000;h1=eb4d0dc8853be92b7f063b9f3ba5233eb920a09459b6e6b2c26705b4364db151
     Paddle-Version: 1`,
   ),
-  request(
+  sample(
     'quickbooks',
     'change of an invoice',
     `User-Agent: intuit_notification_intuit-qbo
@@ -71,7 +71,7 @@ export const payments: readonly Request[] = [
     Intuit-Signature: 4KmHiO4c1Z8cVtGC1CP8YVUkAVA=
     Intuit-T-Id: 1-5d9f7a2c-0a1b2c3d`,
   ),
-  request(
+  sample(
     'recurly',
     'JSON notification',
     `User-Agent: Recurly Webhooks
