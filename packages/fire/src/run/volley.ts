@@ -176,7 +176,7 @@ export class Volley {
       this.#settle();
     };
     inBackground(
-      requester.send({ url, headers, body, signal: controller.signal }).then(
+      requester.send({ method: 'POST', url, headers, body, signal: controller.signal }).then(
         (answer) => {
           end(() => this.#answered(i, answer));
         },
