@@ -7,11 +7,15 @@
  *   and none gets it again. Writes that were not synced are lost on the disk, which the replay simulates, while readers
  *   of the file still see them.
  *
+ * - fails one operation of the file or its -wal (open, read, write, truncate, sync, unlink) with an error, for tests that
+ *   fail each in turn. The number of the operation and the error are read from the shared state, where a test writes them.
+ *
  * SQLite maps only -shm into memory here, and creates it anew after a power failure.
  *
- * DISK_FILE      the path of the SQLite file
+ * DISK_FILE      the path of the SQLite file, or its name alone for files of this name in any folder
  * DISK_LOG       the log; beside it a file with state that the processes share
  * DISK_SYNC_MS   added to each sync
+ * DISK_READS     whether reads are operations that can fail: 0 or 1
  * DISK_EIO_AT    the sync that fails, from 1, counted over all processes; 0 for none
  */
 #define _GNU_SOURCE
@@ -45,6 +49,10 @@ struct shared {
   uint64_t syncs;
   uint64_t begun;
   uint64_t errors[FILES];
+  /* Operations so far, the one that fails (0 for none), and its errno. */
+  uint64_t operations;
+  uint64_t fail_at;
+  uint64_t fail_errno;
 };
 
 static int log_fd = -1;
@@ -53,10 +61,12 @@ static struct shared own;
 static const char *names[FILES];
 static long sync_ms;
 static uint64_t eio_at;
+static int reads_fail;
 static uint8_t file_of[MAX_FD];
 static uint64_t seen[MAX_FD];
 
 static int (*real_open)(const char *, int, ...);
+static ssize_t (*real_pread)(int, void *, size_t, off_t);
 static int (*real_openat)(int, const char *, int, ...);
 static int (*real_close)(int);
 static ssize_t (*real_write)(int, const void *, size_t);
@@ -73,6 +83,7 @@ static char *joined(const char *first, const char *second) {
 
 __attribute__((constructor)) static void begin(void) {
   real_open = dlsym(RTLD_NEXT, "open");
+  real_pread = dlsym(RTLD_NEXT, "pread");
   real_openat = dlsym(RTLD_NEXT, "openat");
   real_close = dlsym(RTLD_NEXT, "close");
   real_write = dlsym(RTLD_NEXT, "write");
@@ -87,6 +98,8 @@ __attribute__((constructor)) static void begin(void) {
   const char *at = getenv("DISK_EIO_AT");
   sync_ms = ms == NULL ? 0 : atol(ms);
   eio_at = at == NULL ? 0 : (uint64_t)atol(at);
+  const char *reads = getenv("DISK_READS");
+  reads_fail = reads != NULL && *reads == '1';
   if (file == NULL) return;
   names[DATABASE] = file;
   names[WAL] = joined(file, "-wal");
@@ -102,13 +115,25 @@ __attribute__((constructor)) static void begin(void) {
 }
 
 static int kind_of_path(const char *path) {
+  if (path == NULL || names[DATABASE] == NULL) return NONE;
+  const char *slash = strrchr(path, '/');
+  const char *name = slash != NULL && strchr(names[DATABASE], '/') == NULL ? slash + 1 : path;
   for (int file = DATABASE; file < FILES; file += 1)
-    if (names[file] != NULL && path != NULL && strcmp(path, names[file]) == 0) return file;
+    if (strcmp(name, names[file]) == 0) return file;
   return NONE;
 }
 
 static int kind_of(int fd) {
   return fd >= 0 && fd < MAX_FD ? file_of[fd] : NONE;
+}
+
+/* Whether this operation is the one that fails, which sets errno. */
+static int fails(int file) {
+  if (file != DATABASE && file != WAL) return 0;
+  uint64_t number = __atomic_add_fetch(&shared->operations, 1, __ATOMIC_SEQ_CST);
+  if (number != shared->fail_at) return 0;
+  errno = (int)shared->fail_errno;
+  return 1;
 }
 
 static int opened(int fd, const char *path) {
@@ -131,6 +156,7 @@ int open(const char *path, int flags, ...) {
   va_start(rest, flags);
   mode_t mode = (flags & (O_CREAT | O_TMPFILE)) != 0 ? (mode_t)va_arg(rest, int) : 0;
   va_end(rest);
+  if (fails(kind_of_path(path))) return -1;
   return opened(real_open(path, flags, mode), path);
 }
 
@@ -139,6 +165,7 @@ int open64(const char *path, int flags, ...) {
   va_start(rest, flags);
   mode_t mode = (flags & (O_CREAT | O_TMPFILE)) != 0 ? (mode_t)va_arg(rest, int) : 0;
   va_end(rest);
+  if (fails(kind_of_path(path))) return -1;
   return opened(real_open(path, flags | O_LARGEFILE, mode), path);
 }
 
@@ -147,6 +174,7 @@ int openat(int folder, const char *path, int flags, ...) {
   va_start(rest, flags);
   mode_t mode = (flags & (O_CREAT | O_TMPFILE)) != 0 ? (mode_t)va_arg(rest, int) : 0;
   va_end(rest);
+  if (fails(kind_of_path(path))) return -1;
   return opened(real_openat(folder, path, flags, mode), path);
 }
 
@@ -158,6 +186,7 @@ int close(int fd) {
 ssize_t write(int fd, const void *data, size_t length) {
   int file = kind_of(fd);
   if (file == NONE) return real_write(fd, data, length);
+  if (fails(file)) return -1;
   off_t offset = lseek(fd, 0, SEEK_CUR);
   ssize_t written = real_write(fd, data, length);
   if (written > 0) note(file == ACKS ? 'A' : 'W', file, (uint64_t)offset, data, (size_t)written);
@@ -166,6 +195,7 @@ ssize_t write(int fd, const void *data, size_t length) {
 
 ssize_t pwrite(int fd, const void *data, size_t length, off_t offset) {
   int file = kind_of(fd);
+  if (fails(file)) return -1;
   ssize_t written = real_pwrite(fd, data, length, offset);
   if (file != NONE && written > 0)
     note(file == ACKS ? 'A' : 'W', file, (uint64_t)offset, data, (size_t)written);
@@ -176,8 +206,18 @@ ssize_t pwrite64(int fd, const void *data, size_t length, off_t offset) {
   return pwrite(fd, data, length, offset);
 }
 
+ssize_t pread(int fd, void *data, size_t length, off_t offset) {
+  if (reads_fail && fails(kind_of(fd))) return -1;
+  return real_pread(fd, data, length, offset);
+}
+
+ssize_t pread64(int fd, void *data, size_t length, off_t offset) {
+  return pread(fd, data, length, offset);
+}
+
 int ftruncate(int fd, off_t length) {
   int file = kind_of(fd);
+  if (fails(file)) return -1;
   int result = real_ftruncate(fd, length);
   if (file != NONE && result == 0) note('T', file, (uint64_t)length, NULL, 0);
   return result;
@@ -188,8 +228,9 @@ int ftruncate64(int fd, off_t length) {
 }
 
 int unlink(const char *path) {
-  int result = real_unlink(path);
   int file = kind_of_path(path);
+  if (fails(file)) return -1;
+  int result = real_unlink(path);
   if (file != NONE && result == 0) note('T', file, 0, NULL, 0);
   return result;
 }
@@ -197,6 +238,7 @@ int unlink(const char *path) {
 static int synced(int fd) {
   int file = kind_of(fd);
   if (file == NONE || file == ACKS) return real_fsync(fd);
+  if (fails(file)) return -1;
   uint64_t number = __atomic_add_fetch(&shared->begun, 1, __ATOMIC_SEQ_CST);
   note('B', file, number, NULL, 0);
   struct timespec delay = {sync_ms / 1000, sync_ms % 1000 * 1000000};

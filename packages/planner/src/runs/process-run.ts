@@ -71,13 +71,13 @@ export class ProcessRun {
   }
 
   /** @param untilMs - the run ends then, with deliveries that are not settled. */
-  async settle(sampler?: Sampler, untilMs: number = Infinity): Promise<Observations> {
+  async settle(sampler?: Sampler, untilMs?: number): Promise<Observations> {
     if (sampler !== undefined && this.#intake !== undefined) {
       startSampling(sampler, this.#intake, this.#manual);
     }
     // Handlers of senders that have disconnected run to their end.
     while (!this.#senders.areDone || this.#attempts.size > 0) {
-      if (this.#nextMs() > untilMs) break;
+      if (this.#nextMs() > (untilMs ?? Infinity)) break;
       this.#alarm.set(this.#loop.awakeAt(this.#nextMs()));
       if (!this.#manual.advanceToNext()) throw new Error('Deliveries are open, but no event is left.');
       if (!this.#alarm.hasRung) await this.#processAnswers();

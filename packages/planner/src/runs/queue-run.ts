@@ -42,13 +42,13 @@ export class QueueRun {
   }
 
   /** @param untilMs - the run ends then, with deliveries that are not settled. */
-  settle(untilMs: number = Infinity): Observations {
+  settle(untilMs?: number): Observations {
     const [senders, downstream] = [this.#senders, this.#downstream];
     // Handlers of senders that have disconnected run to their end.
     while (!senders.areDone || downstream.inService > 0) {
       const endMs = downstream.nextMs();
       const now = Math.min(endMs, senders.nextMs);
-      if (now > untilMs) break;
+      if (now > (untilMs ?? Infinity)) break;
       if (endMs <= now) this.#end(downstream.end(now), now);
       else this.#next(senders.next(now), now);
       senders.seen.depth(this.#waiting.length - this.#head, now);

@@ -28,7 +28,7 @@ export function run(
   traffic: Traffic,
   maxAttempts: number,
   sampler?: Sampler,
-  untilMs: number = Infinity,
+  untilMs?: number,
 ): Promise<Observations> {
   const { process = NO_COST, policy, senders, fleet, inbox } = scenario;
   if (inbox !== undefined) return new InboxRun(scenario, inbox, traffic, maxAttempts).settle();
