@@ -11,6 +11,10 @@ interface Cut {
 
 /** The network between a store and its server: it can stop, and break connections at a chosen moment. */
 export class Proxy {
+  /** How many pieces have arrived from clients and from the server since this was set to 0. */
+  pieces = 0;
+  /** The piece that breaks its connection instead of being passed on; 0 for none. */
+  breakAt = 0;
   /** How many connections were opened through it. */
   connections = 0;
   readonly #target: number;
@@ -99,7 +103,15 @@ export class Proxy {
       far.destroy();
       cut.done();
     };
+    const isLost = (): boolean => {
+      this.pieces += 1;
+      if (this.pieces !== this.breakAt) return false;
+      near.resetAndDestroy();
+      far.destroy();
+      return true;
+    };
     near.on('data', (sent: Buffer) => {
+      if (isLost()) return;
       const cut = this.#cut;
       if (cut !== undefined && sent.includes(cut.text)) {
         if (cut.when === 'before-arrival') {
@@ -112,6 +124,7 @@ export class Proxy {
       far.write(sent);
     });
     far.on('data', (answer: Buffer) => {
+      if (isLost()) return;
       if (answering === undefined || !answer.includes(answering.answer)) near.write(answer);
       else if (this.#cut === answering) {
         // The server answers after the commit.
