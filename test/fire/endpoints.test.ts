@@ -66,7 +66,7 @@ describe('fire at a bad endpoint', () => {
 
   it('ends it as well if the head of the answer comes byte by byte', async () => {
     const url = await endpoint((socket) => {
-      const bytes = [...OK];
+      const bytes = Array.from(OK);
       const timer = setInterval(() => socket.write(bytes.shift() ?? ' '), 50);
       socket.on('close', () => {
         clearInterval(timer);
