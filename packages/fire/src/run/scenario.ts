@@ -61,9 +61,13 @@ export function scenarioOf(shot: Shot, mode: 'none' | 'hold' | 'inbox' = 'none')
 
 /** What the planner predicts for a receiver. */
 export interface Prediction {
+  /** Without the middleware, with it, or with an inbox; with their defaults. */
   readonly mode: 'none' | 'hold' | 'inbox';
+  /** Acknowledged. */
   readonly delivered: number;
+  /** Given up, or not sent because the endpoint was disabled. */
   readonly lost: number;
+  /** Requests. */
   readonly attempts: number;
 }
 
