@@ -279,6 +279,11 @@ describe('the bounds of fire', () => {
     expect(report).toMatchObject({ delivered: 6000, attempts: 6000 });
     expect(report.maxLateMs).toBeGreaterThan(900);
   });
+
+  it('count deliveries that were due, but had to wait for them until the end', async () => {
+    const { report } = await run('--as github --burst 6000/1s --for 2s --max-lost 900', () => 'hang');
+    expect(report).toMatchObject({ events: 6000, attempts: 5000, lost: 5000, open: 1000 });
+  });
 });
 
 function bySecondOf(attempts: readonly Attempt[]): Map<number, Attempt[]> {

@@ -92,20 +92,21 @@ class Group {
   }
 }
 
-/** The figures of a volley, which may still be under way. */
+/** The figures of a volley that has just ended. */
 export function figuresOf(
-  { senders: { seen }, fates, ackMs, ...volley }: Volley,
+  volley: Volley,
   traffic: Traffic,
   senders: readonly RequestedSender[],
   signatures: readonly (string | undefined)[],
 ): Figures & Pick<Report, 'senders' | 'maxLateMs' | 'answers' | 'failures'> {
+  const { fates, ackMs, nowMs } = volley;
+  const { seen } = volley.senders;
   const all = new Group();
   const groups = senders.map(() => new Group());
   for (let i = 0; i < traffic.count; i += 1) {
     const attempts = seen.attempts[i] as number;
     const fate = fates[i];
-    // The run ended before it was due.
-    if (attempts === 0 && fate === undefined) continue;
+    if ((traffic.firstMs[i] as number) > nowMs) continue;
     all.add(fate, attempts, ackMs[i] as number);
     groups[traffic.sender[i] as number]?.add(fate, attempts, ackMs[i] as number);
   }
