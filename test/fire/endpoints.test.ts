@@ -122,7 +122,7 @@ describe('fire at a bad endpoint', () => {
     const url = await endpoint((socket) => {
       socket.end(OK);
     });
-    const report = await run(url, '--as stripe --burst 200/1s --speed 10');
+    const report = await run(url, '--as stripe --burst 200/1s --speed 1000');
     expect(report).toMatchObject({ delivered: 200, lost: 0 });
   });
 
