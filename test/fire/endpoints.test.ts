@@ -66,7 +66,7 @@ describe('fire at a bad endpoint', () => {
 
   it('ends it as well if the head of the answer comes byte by byte', async () => {
     const url = await endpoint((socket) => {
-      const bytes = [...OK];
+      const bytes = Array.from(OK);
       const timer = setInterval(() => socket.write(bytes.shift() ?? ' '), 50);
       socket.on('close', () => {
         clearInterval(timer);
@@ -122,7 +122,7 @@ describe('fire at a bad endpoint', () => {
     const url = await endpoint((socket) => {
       socket.end(OK);
     });
-    const report = await run(url, '--as stripe --burst 200/1s --speed 10');
+    const report = await run(url, '--as stripe --burst 200/1s --speed 1000');
     expect(report).toMatchObject({ delivered: 200, lost: 0 });
   });
 

@@ -1,3 +1,4 @@
+import { createHmac } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
 import { HMAC_SENDERS, KEY_PAIR_SENDERS, TOKEN_SENDERS } from '@webhook-backpressure/inbox/tool';
 import { verifiers } from '@webhook-backpressure/inbox';
@@ -90,6 +91,12 @@ describe('the signatures of fire', () => {
         false,
       ]);
     }
+  });
+
+  it('include the older one of GitHub with SHA-1', () => {
+    const { headers, rawBody } = composed('github', 0, 0);
+    const sha1 = createHmac('sha1', SECRET).update(rawBody).digest('hex');
+    expect(headers['x-hub-signature']).toBe(`sha1=${sha1}`);
   });
 
   it('say why there are none', () => {

@@ -12,6 +12,7 @@ interface Reaction {
   readonly status: number;
   readonly retryAfter?: string;
   readonly afterMs?: number;
+  readonly onAnswer?: () => void;
 }
 
 interface Attempt {
@@ -28,11 +29,14 @@ interface Run {
 async function run(
   line: string,
   react: (n: number, attempt: Attempt) => Reaction | 'hang',
-  { signal = new AbortController().signal }: { signal?: AbortSignal } = {},
+  {
+    signal = new AbortController().signal,
+    url = 'http://127.0.0.1:9/hooks',
+  }: { signal?: AbortSignal; url?: string } = {},
 ): Promise<Run> {
   const clock = manualClock();
   const attempts: Attempt[] = [];
-  const command = parseCommand(['http://127.0.0.1:9/hooks', ...line.split(' ')], 1);
+  const command = parseCommand([url, ...line.split(' ')], 1);
   if (command.name !== 'fire') throw new Error('The command does not fire.');
   let isOver = false;
   const fired = fireAt(command, {
@@ -50,10 +54,11 @@ async function run(
           attempts.push(attempt);
           const reaction = react(attempts.length, attempt);
           if (reaction === 'hang') return;
-          const { status, retryAfter, afterMs = 0 } = reaction;
+          const { status, retryAfter, afterMs = 0, onAnswer } = reaction;
           const header = (name: string): string | undefined =>
             name === 'retry-after' ? retryAfter : undefined;
           clock.setTimeout(() => {
+            onAnswer?.();
             resolve({ status, header, body: new Uint8Array() });
           }, afterMs);
         }),
@@ -246,3 +251,46 @@ describe('a run of fire', () => {
     expect(report.predicted?.[2]).toMatchObject({ lost: 0, attempts: 400 });
   });
 });
+
+describe('the bounds of fire', () => {
+  it('start at most 1,000 attempts a second to a public host', async () => {
+    const { attempts } = await run(
+      '--as bitbucket --burst 900/1s --i-own shop.example',
+      () => ({ status: 503 }),
+      {
+        url: 'http://shop.example/',
+      },
+    );
+    expect(attempts).toHaveLength(2700);
+    const bySecond = bySecondOf(attempts);
+    for (const [second, { length }] of bySecond) expect([second, length <= 1000]).toEqual([second, true]);
+    expect(bySecond.get(0)).toHaveLength(1000);
+  });
+
+  it('have at most 5,000 requests under way', async () => {
+    let underWay = 0;
+    let most = 0;
+    const { report } = await run('--as github --burst 6000/1s', () => {
+      underWay += 1;
+      most = Math.max(most, underWay);
+      return { status: 200, afterMs: 2000, onAnswer: () => (underWay -= 1) };
+    });
+    expect(most).toBe(5000);
+    expect(report).toMatchObject({ delivered: 6000, attempts: 6000 });
+    expect(report.maxLateMs).toBeGreaterThan(900);
+  });
+
+  it('count deliveries that were due, but had to wait for them until the end', async () => {
+    const { report } = await run('--as github --burst 6000/1s --for 2s --max-lost 900', () => 'hang');
+    expect(report).toMatchObject({ events: 6000, attempts: 5000, lost: 5000, open: 1000 });
+  });
+});
+
+function bySecondOf(attempts: readonly Attempt[]): Map<number, Attempt[]> {
+  const seconds = new Map<number, Attempt[]>();
+  for (const attempt of attempts) {
+    const second = Math.floor(attempt.atS);
+    seconds.set(second, [...(seconds.get(second) ?? []), attempt]);
+  }
+  return seconds;
+}

@@ -71,7 +71,8 @@ const servers: Readonly<Record<Framework, () => Promise<Server>>> = {
       await handle();
       return c.body(null, 204);
     });
-    return Promise.resolve(createServer(getRequestListener(app.fetch)));
+    const listener = getRequestListener(app.fetch);
+    return Promise.resolve(createServer((req, res) => void listener(req, res)));
   },
 };
 

@@ -18,7 +18,8 @@ process.exitCode = await runCli(process.argv.slice(2), {
   out: (text) => stdout.write(`${text}\n`),
   err: (text) => stderr.write(`${text}\n`),
   progress: stderr.isTTY ? (line) => stderr.write(`\r\u001B[K${line}`) : undefined,
-  columns: stdout.isTTY ? stdout.columns : 100,
+  // Some terminals say 0.
+  columns: (stdout.isTTY && stdout.columns) || 100,
   version,
   signal: interrupted.signal,
   seed: Math.floor(Math.random() * Number.MAX_SAFE_INTEGER),

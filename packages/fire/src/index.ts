@@ -21,12 +21,12 @@ export interface FireSettings {
  * @returns what `--json` prints.
  * @throws BackpressureError `ERR_WBP_FIRE` for wrong arguments, and for an endpoint that is not allowed.
  */
-export async function fire(args: readonly string[], { signal }: FireSettings = {}): Promise<Report> {
+export async function fire(args: readonly string[], settings: FireSettings = {}): Promise<Report> {
   try {
     const command = parseCommand(args, Math.floor(Math.random() * Number.MAX_SAFE_INTEGER));
     if (command.name !== 'fire' || command.isJson || command.junit !== undefined)
       throw new UsageError('fire() takes a URL and what is sent; other arguments are for the command.');
-    const [report] = await fireAt(command, { signal: signal ?? new AbortController().signal });
+    const [report] = await fireAt(command, { signal: settings.signal ?? new AbortController().signal });
     return report;
   } catch (error) {
     throw error instanceof UsageError ? new BackpressureError('ERR_WBP_FIRE', error.message) : error;

@@ -27,6 +27,6 @@ export { duration, grouped } from './base/format.ts';
 export * from './cli/values.ts';
 export { renderTable } from './output/terminal.ts';
 export { type Fate, Senders } from './senders/senders.ts';
-export { senderNames } from './scenario/sender.ts';
+export { ASSUMED_TIMEOUT_MS, senderNames } from './scenario/sender.ts';
 export { LIMITS, type PlanRequest, type RequestedSender, readArriving } from './search/request.ts';
 export { receiverOf, senderOf } from './search/trials.ts';

@@ -13,7 +13,12 @@ import { requests } from './requests.ts';
 
 const builtIn = createRecognition(builtInSenders);
 const handshakes = requests.filter(({ what }) =>
-  ['subscription confirmation', 'subscription validation', 'handshake', 'verification of the callback'].includes(what),
+  [
+    'subscription confirmation',
+    'subscription validation',
+    'handshake',
+    'verification of the callback',
+  ].includes(what),
 );
 
 function withUsers(...senders: SenderProfile[]): (headers: RequestHeaders) => SenderProfile | undefined {

@@ -127,7 +127,7 @@ function fireCommand(url: string, values: ReadonlyMap<string, string>, seed: num
     },
     secrets: secretsIn(
       values.get('secret'),
-      senders.map(({ profile }) => String(profile)),
+      senders.map(({ profile }) => profile),
     ),
     endMs: forMs === undefined ? Infinity : forMs / speed,
     limits: { maxLost: read('max-lost', parseInteger), maxP99Ms: read('max-p99', parseDuration) },

@@ -25,6 +25,7 @@ export interface Figures {
 
 /** The figures of one sender. */
 export interface SenderFigures extends Figures {
+  /** The name of its profile, such as `stripe`. */
   readonly name: string;
   /** Whether it has disabled the endpoint. */
   readonly disabled: boolean;
@@ -38,7 +39,9 @@ export interface SenderFigures extends Figures {
 
 /** What a run has found. `--json` prints it. */
 export interface Report extends Figures {
+  /** Where the requests went. */
   readonly url: string;
+  /** By which the waits of the senders were divided. */
   readonly speed: number;
   /** How long the run took. */
   readonly seconds: number;
@@ -48,6 +51,7 @@ export interface Report extends Figures {
   readonly answers: Readonly<Record<string, number>>;
   /** By kind of failure: the message of the first one. */
   readonly failures: Readonly<Record<string, string>>;
+  /** The same by sender, in the order of `--as`. */
   readonly senders: readonly SenderFigures[];
   /** Of the planner; null without `--service`. */
   readonly predicted: readonly Prediction[] | null;
@@ -88,20 +92,21 @@ class Group {
   }
 }
 
-/** The figures of a volley, which may still be under way. */
+/** The figures of a volley that has just ended. */
 export function figuresOf(
-  { senders: { seen }, fates, ackMs, ...volley }: Volley,
+  volley: Volley,
   traffic: Traffic,
   senders: readonly RequestedSender[],
   signatures: readonly (string | undefined)[],
 ): Figures & Pick<Report, 'senders' | 'maxLateMs' | 'answers' | 'failures'> {
+  const { fates, ackMs, nowMs } = volley;
+  const { seen } = volley.senders;
   const all = new Group();
   const groups = senders.map(() => new Group());
   for (let i = 0; i < traffic.count; i += 1) {
     const attempts = seen.attempts[i] as number;
     const fate = fates[i];
-    // The run ended before it was due.
-    if (attempts === 0 && fate === undefined) continue;
+    if ((traffic.firstMs[i] as number) > nowMs) continue;
     all.add(fate, attempts, ackMs[i] as number);
     groups[traffic.sender[i] as number]?.add(fate, attempts, ackMs[i] as number);
   }

@@ -1,4 +1,5 @@
 import {
+  ASSUMED_TIMEOUT_MS,
   type PlanRequest,
   parseScenario,
   readArriving,
@@ -26,11 +27,10 @@ export interface Shot {
 }
 
 const ANY_SERVICE = { meanMs: 1 };
-const ASSUMED_TIMEOUT_MS = 15_000;
 
-/** @throws ScenarioError for an unknown or repeated sender, and for too many deliveries. */
-export function sendersOf({ senders, burst, normalPerSecond }: Shot): readonly RequestedSender[] {
-  return readArriving({ senders, burst, normalPerSecond, service: ANY_SERVICE }).senders;
+/** @throws ScenarioError for an unknown or repeated sender. */
+export function sendersOf({ senders }: Shot): readonly RequestedSender[] {
+  return readArriving({ senders, burst: { events: 1, seconds: 1 }, service: ANY_SERVICE }).senders;
 }
 
 /**
@@ -61,9 +61,13 @@ export function scenarioOf(shot: Shot, mode: 'none' | 'hold' | 'inbox' = 'none')
 
 /** What the planner predicts for a receiver. */
 export interface Prediction {
+  /** Without the middleware, with it, or with an inbox; with their defaults. */
   readonly mode: 'none' | 'hold' | 'inbox';
+  /** Acknowledged. */
   readonly delivered: number;
+  /** Given up, or not sent because the endpoint was disabled. */
   readonly lost: number;
+  /** Requests. */
   readonly attempts: number;
 }
 

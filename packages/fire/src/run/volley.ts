@@ -153,8 +153,9 @@ export class Volley {
     const { traffic, url, composers, requester, clock } = this.#options;
     const attempts = this.senders.seen.attempts[i] as number;
     if (attempts === 1) {
-      this.#lateMs[i] = now - (traffic.firstMs[i] as number);
-      this.maxLateMs = Math.max(this.maxLateMs, this.#lateMs[i] as number);
+      const lateMs = now - (traffic.firstMs[i] as number);
+      this.#lateMs[i] = lateMs;
+      this.maxLateMs = Math.max(this.maxLateMs, lateMs);
     }
     this.tally.attempts += 1;
     this.tally.inFlight += 1;

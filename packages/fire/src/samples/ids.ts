@@ -11,7 +11,7 @@ const SETS = ['0123456789', 'abcdefghijklmnopqrstuvwxyz', 'ABCDEFGHIJKLMNOPQRSTU
  */
 export function idsLike(form: string, random: Random): (i: number) => string {
   const start = form.slice(0, form.lastIndexOf('_') + 1);
-  const varied = [...form.slice(start.length)];
+  const varied = Array.from(form.slice(start.length));
   const isHex = varied.every((one) => HEX.includes(one) || one === '-');
   const sets = varied.map((one) => (isHex && one !== '-' ? HEX : SETS.find((set) => set.includes(one))));
   const own = varied.map((one, at) => {

@@ -65,7 +65,8 @@ function signWith(name: string, secret: string): Signer | undefined {
 /** Signs as the first scheme that the sample has a signature of. Other fields of the header stay as they are there. */
 function byScheme(schemes: readonly HmacScheme[], secret: string): Sign {
   return (request) => {
-    const scheme = schemes.find((one) => signaturesOf(one, request).length > 0) ?? (schemes[0] as HmacScheme);
+    const scheme = schemes.find((one) => signaturesOf(one, request).length > 0);
+    if (scheme === undefined) return {};
     const { header, list, time: place, encoding = 'hex', hash } = scheme;
     const name = Object.keys(request.headers).find((one) =>
       typeof header === 'string' ? one === header : header.test(one),
@@ -85,8 +86,18 @@ function byScheme(schemes: readonly HmacScheme[], secret: string): Sign {
     const hmac = createHmac(hash === undefined ? 'sha256' : 'sha1', secret);
     for (const part of message) hmac.update(part);
     const signature = hmac.digest(encoding);
-    return { ...headers, [name]: list === undefined ? signature : fieldReplaced(timed, list, signature) };
+    return {
+      ...headers,
+      ...withSha1(request, name, secret),
+      [name]: list === undefined ? signature : fieldReplaced(timed, list, signature),
+    };
   };
+}
+
+/** GitHub and others that sign as it does also send the older signature with SHA-1. */
+function withSha1({ headers, rawBody }: Unsigned, name: string, secret: string): Record<string, string> {
+  if (name === 'x-hub-signature' || !headers['x-hub-signature']?.startsWith('sha1=')) return {};
+  return { 'x-hub-signature': `sha1=${createHmac('sha1', secret).update(rawBody).digest('hex')}` };
 }
 
 function timeOf(

@@ -88,7 +88,7 @@ export function hmacVerifier(
 }
 
 export function schemesOf(by: HmacSender['by']): readonly HmacScheme[] {
-  return Array.isArray(by) ? by : [by as HmacScheme];
+  return 'header' in by ? [by] : by;
 }
 
 /** Makes the function of a sender that sends its secret unchanged in a header. */
@@ -126,7 +126,11 @@ function timeOf(scheme: HmacScheme, [place, name]: Time, delivery: RawDelivery):
 }
 
 /** The first value of a field in the list that the header of the signatures is. */
-function listed({ header, list }: HmacScheme, name: string, { headers }: Pick<RawDelivery, 'headers'>): string {
+function listed(
+  { header, list }: HmacScheme,
+  name: string,
+  { headers }: Pick<RawDelivery, 'headers'>,
+): string {
   return fieldsIn(headers[header as string] ?? '', (list as Fields)[0], name)[0] ?? '';
 }
 
