@@ -11,7 +11,8 @@ import { ScenarioError } from '../scenario/fields.ts';
 import { senderNames } from '../scenario/sender.ts';
 import { plan } from '../search/make-plan.ts';
 import type { Configuration } from '../search/plan.ts';
-import { parseCommand, type Command, UsageError } from './arguments.ts';
+import { parseCommand, type Command } from './arguments.ts';
+import { UsageError } from './request-texts.ts';
 
 /** Where a command reads and writes. */
 interface Surroundings {
