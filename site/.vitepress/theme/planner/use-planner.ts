@@ -14,8 +14,9 @@ interface Planner {
   readonly error: Ref<string>;
   /** How many configurations are simulated so far; undefined while none is. */
   readonly simulated: Ref<number | undefined>;
-  /** A table in HTML. It is complete if there is an answer. */
+  /** A table in HTML. */
   readonly figures: Ref<string>;
+  /** While another plan is computed, that before. */
   readonly answer: Ref<Answer | undefined>;
   /** The command that prints the plan. */
   readonly command: Ref<string>;
@@ -39,6 +40,7 @@ export function usePlanner(element: Ref<Element | null>): Planner {
   function end(message: string): void {
     error.value = message;
     figures.value = '';
+    answer.value = undefined;
     simulated.value = undefined;
   }
 
@@ -66,7 +68,6 @@ export function usePlanner(element: Ref<Element | null>): Planner {
     worker ??= created();
     command.value = commandOf(texts);
     error.value = '';
-    answer.value = undefined;
     simulated.value = 0;
     worker.postMessage(texts);
   }
