@@ -198,7 +198,9 @@ describe('the planner of the home page', () => {
   it('adds less than 250 kB', () => {
     const assets = join(root, 'site/dist/assets');
     const names = readdirSync(assets, { recursive: true, encoding: 'utf8' });
-    const own = names.filter((name) => /plan-worker|BurstPlanner/.test(name)).map((name) => join(assets, name));
+    const own = names
+      .filter((name) => /plan-worker|BurstPlanner/.test(name))
+      .map((name) => join(assets, name));
     const files = [...own, join(root, 'site/.vitepress/theme/planner/planner.css')];
     const sizes = files.map((file) => gzipSync(readFileSync(file), { level: 9 }).length);
     expect(files.length).toBe(3);

@@ -44,7 +44,12 @@ describe('the form of the planner on the site', () => {
     const sender = fc.record({ name: plain, share: plain });
     const names = [...FIELDS, ...MORE_FIELDS].map(({ name }) => name);
     const others = fc.record(Object.fromEntries(names.map((name) => [name, text])));
-    const form = fc.record({ senders: fc.array(sender, { minLength: 1 }), events: plain, time: text, others });
+    const form = fc.record({
+      senders: fc.array(sender, { minLength: 1 }),
+      events: plain,
+      time: text,
+      others,
+    });
     fc.assert(
       fc.property(form, (given) => {
         const texts = textsOf(given);

@@ -135,4 +135,3 @@ function heading(text: string): string {
 function cell(text: string): string {
   return `<td>${escaped(text)}</td>`;
 }
-

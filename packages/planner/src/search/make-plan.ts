@@ -1,13 +1,6 @@
 import { percentile, thousandths } from '../base/numbers.ts';
 import type { Second } from '../senders/observations.ts';
-import type {
-  Axis,
-  Curves,
-  Plan,
-  PlannedRequest,
-  PlannedRun,
-  TriedConfiguration,
-} from './plan.ts';
+import type { Axis, Curves, Plan, PlannedRequest, PlannedRun, TriedConfiguration } from './plan.ts';
 import { reasonsFor, warningsFor } from './reasons.ts';
 import {
   type PlanRequest,
