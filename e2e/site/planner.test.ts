@@ -40,7 +40,8 @@ afterEach(async () => {
   await reader?.close();
   reader = undefined;
   expect(errors).toEqual([]);
-  expect([...new Set(requests.map((url) => new URL(url).origin))]).toEqual([new URL(site.address).origin]);
+  const { origin } = new URL(site.address);
+  expect(requests.filter((url) => new URL(url).origin !== origin)).toEqual([]);
 });
 
 /** Opens the home page with a scenario, and scrolls to the planner. */
@@ -163,8 +164,7 @@ describe('the planner of the home page', () => {
 
   it('says which sender of a link does not exist', async () => {
     const planner = await visit('?senders=shopfy:1&burst=10/1s&service=80ms#plan-for-a-burst');
-    await planner.getByText('shopify').first().waitFor();
-    expect(await planner.getByRole('alert').textContent()).toMatch(/shopfy/);
+    await planner.getByRole('alert').filter({ hasText: 'Did you mean "shopify"?' }).waitFor();
   });
 
   it('works without a mouse', async () => {
@@ -192,7 +192,6 @@ describe('the planner of the home page', () => {
     expect(await page?.getByText('npx @webhook-backpressure/planner').isVisible()).toBe(true);
     expect(await page?.locator('.planner').isVisible()).toBe(false);
     await context?.close();
-    await visit();
   });
 
   it('adds less than 250 kB', () => {

@@ -73,18 +73,19 @@ export function usePlanner(element: Ref<Element | null>): Planner {
   }
 
   function created(): Worker {
-    const worker = new Worker(new URL('./plan-worker.ts', import.meta.url), { type: 'module' });
-    worker.addEventListener('message', listen);
-    worker.addEventListener('error', () => {
+    const started = new Worker(new URL('./plan-worker.ts', import.meta.url), { type: 'module' });
+    started.addEventListener('message', listen);
+    started.addEventListener('error', () => {
       end('The planner cannot be loaded.');
+      worker = undefined;
     });
-    return worker;
+    return started;
   }
 
   function planForm(): void {
     const search = searchOf(textsOf(form));
     // The key Enter changes a field and submits the form.
-    if (search === location.search) return;
+    if (search === location.search && error.value === '') return;
     history.replaceState(history.state, '', `${search}${ANCHOR}`);
     start();
   }
