@@ -87,6 +87,8 @@ export default {
   vite: {
     plugins: [accessibleTheme(), withoutTreeShaking()],
     publicDir: join(root, 'site/public'),
+    // The planner comes from its sources.
+    resolve: { conditions: ['@webhook-backpressure/source'] },
     // Pictures stay files, so that style.css recognizes them by their names. The largest chunk is the search index.
     build: { assetsInlineLimit: 0, chunkSizeWarningLimit: 3_000 },
   },

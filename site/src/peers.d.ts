@@ -10,4 +10,21 @@ declare module 'vitepress/theme' {
   export default theme;
 }
 
+declare module 'vue' {
+  export interface Ref<T> {
+    value: T;
+  }
+  export function ref<T>(): Ref<T | undefined>;
+  export function ref<T>(value: T): Ref<T>;
+  export function reactive<T extends object>(value: T): T;
+  export function onMounted(action: () => void): void;
+  export function onBeforeUnmount(action: () => void): void;
+  export function defineAsyncComponent(load: () => Promise<object>): object;
+}
+
+declare module '*.vue' {
+  const component: object;
+  export default component;
+}
+
 declare module '*.css';

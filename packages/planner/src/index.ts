@@ -13,7 +13,8 @@ export type {
   SenderInput,
   ServiceInput,
 } from './scenario/scenario-input.ts';
-export { plan, type PlanSettings } from './search/make-plan.ts';
+export { plan } from './search/make-plan.ts';
+export type { PlanSettings } from './search/trials.ts';
 export type {
   Axis,
   Configuration,

@@ -1,3 +1,4 @@
+import { parseArgs } from 'node:util';
 import {
   LIMITS,
   parseBurst,
@@ -58,7 +59,7 @@ const DEFAULT_CONCURRENCY = 10;
  */
 export function parseCommand(args: readonly string[], seed: number): Command {
   if (args.length === 0 || args.includes('--help') || args.includes('-h')) return { name: 'help' };
-  const { values, positionals } = split(args, TEXTS, FLAGS);
+  const { values, positionals } = split(parseArgs, args, TEXTS, FLAGS);
   if (values.has('version')) return { name: 'version' };
   if (values.has('listen')) return listenCommand(values, positionals);
   const [url, ...rest] = positionals;

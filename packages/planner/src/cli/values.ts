@@ -1,5 +1,5 @@
 import { unknownName } from '@webhook-backpressure/base';
-import { parseArgs } from 'node:util';
+import type { parseArgs } from 'node:util';
 import type { Rule } from '../scenario/fields.ts';
 
 /** A wrong command line. The message is for the user. */
@@ -18,17 +18,23 @@ interface Split {
 /**
  * Splits a command line. Each option may be given once.
  *
+ * @param parse - `parseArgs` of node:util: this file is also loaded by browsers.
  * @param texts - the names of options with a value.
  * @param flags - the names of options without one, whose value is ''.
  * @throws UsageError for an unknown or repeated option, and for one without its value.
  */
-export function split(args: readonly string[], texts: readonly string[], flags: readonly string[]): Split {
+export function split(
+  parse: typeof parseArgs,
+  args: readonly string[],
+  texts: readonly string[],
+  flags: readonly string[],
+): Split {
   const options = Object.fromEntries<{ type: 'string' | 'boolean' }>([
     ...texts.map((name) => [name, { type: 'string' }] as const),
     ...flags.map((name) => [name, { type: 'boolean' }] as const),
   ]);
   // The messages of the strict mode name no known option.
-  const { tokens, positionals } = parseArgs({
+  const { tokens, positionals } = parse({
     args: [...args],
     options,
     strict: false,

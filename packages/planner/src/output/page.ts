@@ -1,21 +1,12 @@
 import { createHash } from 'node:crypto';
-import { duration, grouped, percent } from '../base/format.ts';
-import type { Figures, Plan, PlannedRun } from '../search/plan.ts';
-import { chartOf, type Chart, type Line, type Span, escaped } from './chart.ts';
-import { codeOf, titleOf, optionsText, memoryOf, nameOf, recoveryOf, switchedOff } from './text.ts';
+import type { Plan } from '../search/plan.ts';
+import { escaped } from './chart.ts';
+import { chartsOf, figuresOf, reasonsOf, triedOf } from './sections.ts';
+import { codeOf, recommendedOf, titleOf } from './text.ts';
 
 /** Renders a plan as one HTML page that loads nothing and contains no script. */
 export function renderPage(plan: Plan): string {
   const hash = createHash('sha256').update(STYLE).digest('base64');
-  const { recommendation, warnings, time, request } = plan;
-  const { burst } = request;
-  const span: Span = {
-    stepS: time.stepS,
-    steps: time.steps,
-    burst: burst === null ? undefined : { fromS: time.burstAtS, toS: time.burstAtS + burst.seconds },
-  };
-  const list = (texts: readonly string[]): string =>
-    `<ul class="reasons">${texts.map((text) => `<li>${escaped(text)}</li>`).join('')}</ul>`;
   return [
     '<!doctype html>',
     '<html lang="en">',
@@ -30,148 +21,18 @@ export function renderPage(plan: Plan): string {
     '<main>',
     `<header><h1>Plan for a burst of webhooks</h1><p>${escaped(titleOf(plan))}</p></header>`,
     '<section>',
-    `<h2>Recommended: ${recommendation.mode === 'inbox' ? 'the inbox' : 'hold requests'}</h2>`,
+    `<h2>${recommendedOf(plan)}</h2>`,
     `<pre><code>${escaped(codeOf(plan).join('\n'))}</code></pre>`,
-    list([...recommendation.reasons, ...recoveryOf(plan), ...warnings]),
+    reasonsOf(plan),
     '</section>',
-    `<section>${runTable(plan)}</section>`,
-    '<div class="charts">',
-    ...chartsOf(plan).map((chart) => chartOf(chart, span)),
-    ...recoveryChart(plan),
-    '</div>',
-    `<section><details><summary>All ${String(plan.tried.length)} configurations that were simulated</summary>${triedTable(plan)}</details></section>`,
+    `<section>${figuresOf(plan.runs)}</section>`,
+    chartsOf(plan),
+    `<section>${triedOf(plan)}</section>`,
     '</main>',
     '</body>',
     '</html>',
     '',
   ].join('\n');
-}
-
-function chartsOf({ runs, time, request }: Plan): Chart[] {
-  const lines = (of: (run: PlannedRun) => Line['values']): Line[] =>
-    runs.map((run) => ({ label: labelOf(run), look: lookOf(run), values: of(run) }));
-  const rate = { unit: 'per second', scale: 'linear', show: grouped } as const;
-  const arrivals: Line = { label: 'first attempts', look: 'arrivals', values: time.arrivals };
-  return [
-    {
-      title: 'Queued or stored',
-      unit: 'deliveries',
-      scale: 'logarithmic',
-      show: grouped,
-      lines: lines(({ curves }) => curves.depth),
-    },
-    { title: 'Handled', ...rate, lines: lines(({ curves }) => curves.completed) },
-    { title: 'Refused', ...rate, lines: [...lines(({ curves }) => curves.refused), arrivals] },
-    ...request.senders.map(({ name }) => ({
-      title: `Delay of ${name}`,
-      unit: 'median, by time of arrival',
-      scale: 'logarithmic time' as const,
-      show: duration,
-      lines: lines(({ curves }) => curves.delayS[name] ?? []),
-    })),
-  ];
-}
-
-/** Load, capacity and goodput after a stall. */
-function recoveryChart({ recovery, drainPerSecond, request }: Plan): string[] {
-  if (recovery === null) return [];
-  const { stallS, maxStallS, mode, stepS, load, goodput } = recovery;
-  const shownS = stallS ?? maxStallS;
-  const chart: Chart = {
-    title: 'Does it recover?',
-    unit: `per second, ${grouped(request.normalPerSecond)}/s and a stall of ${duration(shownS)}`,
-    scale: 'linear',
-    show: grouped,
-    lines: [
-      { label: 'requests, no middleware', look: 'arrivals', values: load },
-      { label: 'capacity', look: 'other', values: load.map(() => drainPerSecond) },
-      { label: 'handled in time, no middleware', look: 'nothing', values: goodput.nothing },
-      { label: `handled in time, ${mode}`, look: 'recommended', values: goodput.ours },
-    ],
-  };
-  return [chartOf(chart, { stepS, steps: load.length, burst: { fromS: 60, toS: 60 + shownS } })];
-}
-
-function lookOf({ name, isRecommended }: PlannedRun): string {
-  if (isRecommended) return 'recommended';
-  return name === 'nothing' || name === 'defaults' ? name : 'other';
-}
-
-/** The name of a run in legends and tables. */
-function labelOf(run: PlannedRun): string {
-  return `${nameOf(run)}${run.isRecommended ? ' (recommended)' : ''}`;
-}
-
-/** The figures of all runs and their senders. */
-function runTable({ runs }: Plan): string {
-  const head = ['', 'lost', '', 'attempts', 'p50', 'p99', 'burst done', 'queued', 'memory', ''];
-  const rows = runs.flatMap((run) => {
-    const ofRun = [duration(run.burstDoneS), grouped(run.maxDepth), memoryOf(run)];
-    // The line of the run has the figures of a single sender.
-    const senders = run.senders.length === 1 ? [] : run.senders;
-    return [
-      figuresRow('run', labelOf(run), run, ofRun, switchedOff(run).length > 0),
-      ...senders.map((sender) =>
-        figuresRow(
-          'sender',
-          sender.name,
-          sender,
-          ofRun.map(() => ''),
-          sender.switchedOff,
-        ),
-      ),
-    ];
-  });
-  return table(head, rows);
-}
-
-/** All configurations that were simulated. */
-function triedTable({ tried }: Plan): string {
-  const rows = tried.map(({ mode, concurrency, options, lost, attemptsPerEvent, p50S, p99S }) => {
-    const cells = [
-      optionsText({ concurrency, ...options }),
-      ...[grouped(lost), attemptsPerEvent.toFixed(2), duration(p50S), duration(p99S)],
-    ];
-    return `<tr>${heading(mode === 'none' ? 'no middleware' : mode)}${cells.map(cell).join('')}</tr>`;
-  });
-  return table(['', 'options', 'lost', 'attempts', 'p50', 'p99'], rows);
-}
-
-function figuresRow(
-  kind: 'run' | 'sender',
-  name: string,
-  { lost, events, attemptsPerEvent, delayS }: Figures,
-  ofRun: readonly string[],
-  isOff: boolean,
-): string {
-  const cells = [
-    percent(lost, events),
-    attemptsPerEvent.toFixed(2),
-    duration(delayS.p50),
-    duration(delayS.p99),
-    ...ofRun,
-  ];
-  return [
-    `<tr class="${kind}">`,
-    heading(name),
-    `<td class="${lost === 0 ? 'ok' : 'bad'}">${grouped(lost)}</td>`,
-    ...cells.map(cell),
-    isOff ? '<td class="bad">switched off</td>' : '<td></td>',
-    '</tr>',
-  ].join('');
-}
-
-function table(head: readonly string[], rows: readonly string[]): string {
-  const titles = head.map((title) => `<th scope="col">${title}</th>`).join('');
-  return `<table><thead><tr>${titles}</tr></thead><tbody>${rows.join('\n')}</tbody></table>`;
-}
-
-function heading(text: string): string {
-  return `<th scope="row">${escaped(text)}</th>`;
-}
-
-function cell(text: string): string {
-  return `<td>${escaped(text)}</td>`;
 }
 
 /** The style sheet of the page, for light and dark. */
@@ -199,7 +60,8 @@ h1 { font-size: 20px; margin: 0 0 4px; }
 h2 { font-size: 15px; margin: 0 0 8px; }
 p, ul { margin: 0; }
 p { color: var(--muted); }
-section { background: var(--surface); border: 1px solid var(--border); border-radius: 8px; padding: 16px; overflow-x: auto; }
+section { background: var(--surface); border: 1px solid var(--border); border-radius: 8px; padding: 16px; }
+.wide { overflow-x: auto; }
 pre { margin: 0 0 12px; padding: 10px 12px; background: var(--bg); border-radius: 6px; overflow-x: auto; }
 section ul.reasons { padding-left: 18px; }
 table { border-collapse: collapse; width: 100%; }

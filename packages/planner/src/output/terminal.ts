@@ -1,6 +1,6 @@
 import { duration, grouped, percent } from '../base/format.ts';
 import type { Figures, Plan, PlannedRun, SenderOutcome } from '../search/plan.ts';
-import { codeOf, memoryOf, nameOf, recoveryOf, switchedOff, titleOf } from './text.ts';
+import { codeOf, memoryOf, nameOf, recommendedOf, recoveryOf, switchedOff, titleOf } from './text.ts';
 
 /** The terminal. */
 export interface Terminal {
@@ -31,7 +31,7 @@ export function renderAnswer(plan: Plan, { columns, isColored }: Terminal): stri
       rowsOf(plan)[row]?.sender ? line : bold(line),
     ),
     '',
-    bold(`* Recommended: ${recommendation.mode === 'inbox' ? 'the inbox' : 'hold requests'}`),
+    bold(`* ${recommendedOf(plan)}`),
     ...codeOf(plan).map((line) => `  ${line}`),
     '',
     bold('Why'),

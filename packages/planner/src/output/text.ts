@@ -1,6 +1,11 @@
 import { bytes, duration, grouped, percent } from '../base/format.ts';
 import type { PlannedOptions, Plan, PlannedRun } from '../search/plan.ts';
 
+/** The recommended mode in words. */
+export function recommendedOf({ recommendation }: Plan): string {
+  return `Recommended: ${recommendation.mode === 'inbox' ? 'the inbox' : 'hold requests'}`;
+}
+
 /** The recommendation as lines of code. */
 export function codeOf({ recommendation, request: { receivers } }: Plan): string[] {
   const { mode, options, concurrency } = recommendation;
@@ -74,18 +79,18 @@ function again(seconds: number): string {
 }
 
 /** The name of a run in a table: its mode, and where its options come from. */
-export function nameOf({ name, mode, options }: PlannedRun): string {
+export function nameOf({ name, mode, options }: Pick<PlannedRun, 'name' | 'mode' | 'options'>): string {
   if (name === 'nothing') return 'no middleware';
   if (Object.keys(options).length === 0) return `${mode}, defaults`;
   return name === 'defaults' ? `${mode}, given` : `${mode}, tuned`;
 }
 
 /** The memory of the queued deliveries of a run. Those of an inbox are in its store. */
-export function memoryOf({ mode, memoryBytes }: PlannedRun): string {
+export function memoryOf({ mode, memoryBytes }: Pick<PlannedRun, 'mode' | 'memoryBytes'>): string {
   return mode === 'inbox' ? 'on disk' : bytes(memoryBytes);
 }
 
 /** The senders of a run that would disable the endpoint. */
-export function switchedOff({ senders }: PlannedRun): string[] {
+export function switchedOff({ senders }: Pick<PlannedRun, 'senders'>): string[] {
   return senders.filter((sender) => sender.switchedOff).map(({ name }) => name);
 }

@@ -1,14 +1,6 @@
 import { percentile, thousandths } from '../base/numbers.ts';
 import type { Second } from '../senders/observations.ts';
-import type {
-  Axis,
-  Configuration,
-  Curves,
-  Plan,
-  PlannedRequest,
-  PlannedRun,
-  TriedConfiguration,
-} from './plan.ts';
+import type { Axis, Curves, Plan, PlannedRequest, PlannedRun, TriedConfiguration } from './plan.ts';
 import { reasonsFor, warningsFor } from './reasons.ts';
 import { recoveryOf } from './recovery.ts';
 import {
@@ -20,13 +12,7 @@ import {
   readArriving,
 } from './request.ts';
 import { search, type Found } from './search.ts';
-import { Trials, type Trial, type Played } from './trials.ts';
-
-/** Settings of {@link plan}. */
-export interface PlanSettings {
-  /** Called before each simulation, with its number from 1. */
-  readonly onRun?: ((configuration: Configuration, run: number) => void) | undefined;
-}
+import { Trials, type PlanSettings, type Trial, type Played } from './trials.ts';
 
 /** As many simulated requests take some seconds. The search ends when they are used up. */
 const BUDGET = 1_000_000;
@@ -38,9 +24,9 @@ const BUDGET = 1_000_000;
  *
  * @throws ScenarioError at the first mistake in the request.
  */
-export async function plan(request: PlanRequest, { onRun }: PlanSettings = {}): Promise<Plan> {
+export async function plan(request: PlanRequest, settings: PlanSettings = {}): Promise<Plan> {
   const read = readArriving(request);
-  const trials = new Trials(read, onRun ?? ((): void => undefined), BUDGET);
+  const trials = new Trials(read, settings, BUDGET);
   const found = await search(read, trials);
   const kept = keptRuns(found);
   const axis = axisOf(

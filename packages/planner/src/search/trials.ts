@@ -138,8 +138,13 @@ export interface Trial {
   readonly played: Played;
 }
 
-/** Called before each simulation, with its number from 1. */
-export type Progress = (configuration: Configuration, run: number) => void;
+/** Settings of `plan`. */
+export interface PlanSettings {
+  /** Called before each simulation, with its number from 1. */
+  readonly onRun?: ((configuration: Configuration, run: number) => void) | undefined;
+  /** Called after each simulation, with its figures. */
+  readonly onOutcome?: ((configuration: Configuration, outcome: Outcome) => void) | undefined;
+}
 
 /** More requests than this in one run: its senders retry against a receiver that hardly accepts any. */
 const MAX_ATTEMPTS = 50_000_000;
@@ -148,14 +153,14 @@ const MAX_ATTEMPTS = 50_000_000;
 export class Trials {
   readonly all: Trial[] = [];
   readonly #request: Request;
-  readonly #progress: Progress;
+  readonly #settings: PlanSettings;
   readonly #known = new Map<string, Trial>();
   #traffic: Traffic | undefined;
   #requestsLeft: number;
 
-  constructor(request: Request, progress: Progress, requests: number) {
+  constructor(request: Request, settings: PlanSettings, requests: number) {
     this.#request = request;
-    this.#progress = progress;
+    this.#settings = settings;
     this.#requestsLeft = requests;
   }
 
@@ -168,7 +173,7 @@ export class Trials {
     const identity = identityOf(configuration);
     const known = this.#known.get(identity);
     if (known !== undefined) return known;
-    this.#progress(configuration, this.all.length + 1);
+    this.#settings.onRun?.(configuration, this.all.length + 1);
     const scenario = parseScenario(scenarioOf(this.#request, configuration));
     const traffic = (this.#traffic ??= drawTraffic(scenario));
     const seen = await run(scenario, traffic, MAX_ATTEMPTS);
@@ -178,6 +183,7 @@ export class Trials {
     const trial = { configuration, outcome, played };
     this.#known.set(identity, trial);
     this.all.push(trial);
+    this.#settings.onOutcome?.(configuration, outcome);
     return trial;
   }
 }
