@@ -1,8 +1,8 @@
 // What the simulation reports and tests of this repository use. Not public, and changed in any release.
-export { Agenda, Alarm } from './base/agenda.ts';
+export { Agenda, Alarm, Turns } from './base/agenda.ts';
 export { jain, percentile, stream } from './base/numbers.ts';
 export { ScenarioError } from './scenario/fields.ts';
-export { type Failure, parseHabit, profileHabit } from './scenario/habits.ts';
+export { type Failure, type Habit, parseHabit, profileHabit } from './scenario/habits.ts';
 export { type Scenario, type Service, parseScenario } from './scenario/scenario.ts';
 export type { Balancing } from './scenario/scenario-input.ts';
 export type { Sender } from './scenario/sender.ts';

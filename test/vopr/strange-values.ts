@@ -1,0 +1,19 @@
+/** Values that a handler may throw although no code expects them. */
+export const strangeValues: readonly (() => unknown)[] = [
+  () => undefined,
+  () => null,
+  () => 0,
+  () => 'a text',
+  () => Symbol('thrown'),
+  () => Object.create(null) as unknown,
+  () => Object.defineProperty(new Error('a'), 'message', { get: boom }),
+  () => {
+    const { proxy, revoke } = Proxy.revocable({}, {});
+    revoke();
+    return proxy;
+  },
+];
+
+function boom(): never {
+  throw new Error('it cannot be read');
+}
