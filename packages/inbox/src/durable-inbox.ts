@@ -124,7 +124,7 @@ export class DurableInbox implements Inbox {
       !workers.isStoring &&
       this.#receiver?.isStoring !== true &&
       !redriving.isBusy;
-    this.#watch = new LevelWatch(state, isQuiet);
+    this.#watch = new LevelWatch(state, isQuiet, wake);
     const agedMs = (): number => wall.agedMs();
     const retention = new Retention({ store, report, finished, settings: current, now, wallMs, agedMs });
     this.#maintenance = new Maintenance({

@@ -18,6 +18,8 @@ interface Known {
   place: number | undefined;
   /** While it counts against `capacity`. */
   isOpen: boolean;
+  /** When it was stored or redriven. */
+  openedAt: number;
   finished: { readonly as: 'completed' | 'dead'; readonly at: number; readonly worker: string } | undefined;
   pendingAt: number | undefined;
   /** The runs that are not over: the worker, and when they began. */
@@ -215,12 +217,15 @@ class HistoryCheck {
     while (isOver(line.all[line.head])) line.head += 1;
     const first = line.all[line.head];
     if (first?.place === undefined || first.place >= known.place) return;
+    // A redriven delivery takes its place behind the head of the key.
+    if (first.openedAt > known.openedAt) return;
     const message = `${nameOf(known)} was started before an earlier one was finished: ${nameOf(first)}.`;
     this.#report('order', message, first.promisedAt ?? at, at);
   }
 
   #open(known: Known, at: number): void {
     known.isOpen = true;
+    known.openedAt = at;
     this.#exceeded(this.#limits.opened(known.key), known, at);
   }
 
@@ -285,7 +290,7 @@ class HistoryCheck {
     let known = deliveries.get(id);
     if (known === undefined) {
       const nothing = { promisedAt: undefined, place: undefined, finished: undefined, pendingAt: undefined };
-      known = { key, id, ...nothing, isOpen: false, runs: new Map<string, number>() };
+      known = { key, id, ...nothing, isOpen: false, openedAt: 0, runs: new Map<string, number>() };
       deliveries.set(id, known);
     }
     return known;
