@@ -15,6 +15,7 @@ interface Sent {
   readonly habit: Habit;
   attempts: number;
   isAcknowledged: boolean;
+  readonly to: Receiver | undefined;
 }
 
 /** A receiver of the moment. */
@@ -46,9 +47,10 @@ export class Senders {
     return this.#planned.get(id)?.acts[tries];
   }
 
-  expect(planned: PlannedDelivery): void {
+  /** @param to - the only receiver of it. Default: any at each attempt. */
+  expect(planned: PlannedDelivery, to?: Receiver): void {
     this.open += 1;
-    const sent = { planned, habit: parseHabit('habit', planned.habit), attempts: 0, isAcknowledged: false };
+    const sent = { planned, habit: parseHabit('habit', planned.habit), attempts: 0, isAcknowledged: false, to };
     this.#world.after(planned.atMs, () => {
       this.#send(sent);
     });
@@ -57,7 +59,7 @@ export class Senders {
   #send(sent: Sent): void {
     sent.attempts += 1;
     const world = this.#world;
-    const receiver = this.#receiver();
+    const receiver = sent.to ?? this.#receiver();
     let isOver = false;
     const once = (action: () => void) => (): void => {
       if (isOver) return;

@@ -7,6 +7,7 @@ interface Claim {
 }
 
 interface Counted {
+  readonly ref: DeliveryRef;
   attempts: number;
   strandings: number;
   claim: Claim | undefined;
@@ -31,19 +32,15 @@ export class StoreLedger {
       const event = { type: put.isOverflow ? 'overflow' : 'stored', key, id };
       this.#world.see(event);
       this.#world.commit(event);
-      this.#deliveries.set(nameOf(put.delivery), { attempts: 0, strandings: 0, claim: undefined });
+      this.#deliveries.set(nameOf(put.delivery), fresh(put.delivery));
     }
   }
 
   claimed(worker: string, all: readonly ClaimedDelivery[], nowMs: number, leaseMs: number): void {
+    this.#strand(worker, nowMs);
     for (const one of all) {
       const { key, id } = one;
       const counted = this.#of(one);
-      const { claim } = counted;
-      if (claim !== undefined && claim.leaseEndsMs <= nowMs && claim.worker !== worker) {
-        counted.strandings += 1;
-        this.#world.commit({ type: 'released', key, id, worker: claim.worker });
-      }
       this.#world.commit({ type: 'started', key, id, worker });
       counted.attempts += 1;
       counted.claim = { worker, leaseEndsMs: nowMs + leaseMs };
@@ -54,6 +51,17 @@ export class StoreLedger {
           `${id} was claimed as ${is}, but has ${String(attempts)} and ${String(strandings)}.`,
         );
       }
+    }
+  }
+
+  /** A claim ends all claims of other owners whose lease has expired. */
+  #strand(worker: string, nowMs: number): void {
+    for (const counted of this.#deliveries.values()) {
+      const { claim } = counted;
+      if (claim === undefined || claim.leaseEndsMs > nowMs || claim.worker === worker) continue;
+      counted.strandings += 1;
+      counted.claim = undefined;
+      this.#world.commit({ type: 'released', ...counted.ref, worker: claim.worker });
     }
   }
 
@@ -98,6 +106,8 @@ export class StoreLedger {
       counted.attempts -= 1;
       counted.claim = undefined;
       this.#world.commit({ type: 'released', key: one.key, id: one.id, worker });
+      // The same worker may claim it again while its first handler runs.
+      this.#world.see({ type: 'lost', key: one.key, id: one.id, worker });
     }
   }
 
@@ -118,7 +128,7 @@ export class StoreLedger {
       this.#world.see(event);
       this.#world.commit(event);
       if (type === 'redriven')
-        this.#deliveries.set(nameOf(one), { attempts: 0, strandings: 0, claim: undefined });
+        this.#deliveries.set(nameOf(one), fresh(one));
     }
   }
 
@@ -126,8 +136,12 @@ export class StoreLedger {
     const counted = this.#deliveries.get(nameOf(ref));
     if (counted !== undefined) return counted;
     this.#world.wrong.push(`${ref.id} was claimed or settled, but never stored.`);
-    return { attempts: 0, strandings: 0, claim: undefined };
+    return fresh(ref);
   }
+}
+
+function fresh({ key, id }: DeliveryRef): Counted {
+  return { ref: { key, id }, attempts: 0, strandings: 0, claim: undefined };
 }
 
 function nameOf({ key, id }: DeliveryRef): string {

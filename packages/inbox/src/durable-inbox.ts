@@ -124,7 +124,7 @@ export class DurableInbox implements Inbox {
       !workers.isStoring &&
       this.#receiver?.isStoring !== true &&
       !redriving.isBusy;
-    this.#watch = new LevelWatch(state, isQuiet, wake);
+    this.#watch = new LevelWatch(state, isQuiet);
     const agedMs = (): number => wall.agedMs();
     const retention = new Retention({ store, report, finished, settings: current, now, wallMs, agedMs });
     this.#maintenance = new Maintenance({
@@ -138,6 +138,7 @@ export class DurableInbox implements Inbox {
       redriveMarks: role === 'worker' || !state.hasAllCalls ? undefined : () => level.redriveMarks,
       maxRetryDelayMs: () => state.settings.retry.maxDelayMs,
       isQuiet,
+      isIdle: () => workers.runs.size === 0,
       isShared: () => state.isShared,
       learn: (stats, adopt, isExact) => {
         state.learn(stats);

@@ -148,7 +148,7 @@ describe('checkHistory', () => {
         of('failed', 'a', { worker: 'x' }),
         of('completed', 'a', { worker: 'y' }),
       ],
-      ['running', 1, 2],
+      ['foreign', 1, 2],
     ],
     [
       'a delivery that overtakes another of its key',

@@ -201,7 +201,7 @@ class HistoryCheck {
       this.#reportFinished('settled', known, `has the result ${as}`, at);
     if (runs.size === 0 || runs.has(worker)) return;
     const message = `${nameOf(known)} has the result ${as} of a worker that did not run it, while another did.`;
-    this.#report('running', message, ...runs.values(), at);
+    this.#report('foreign', message, ...runs.values(), at);
   }
 
   #endRun(known: Known, worker: string): void {

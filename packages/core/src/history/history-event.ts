@@ -62,14 +62,15 @@ export interface HistoryEvent {
  * - `lost`: an acknowledged or stored delivery is not finished, and not `pending` at the end
  * - `twice`: a delivery was stored or completed twice
  * - `settled`: something happened to a delivery after it was finished
- * - `running`: a run was started or ended beside another one of the same delivery
+ * - `running`: a delivery was started while it was running
+ * - `foreign`: a result was reported by a worker that did not run the delivery, while another one did
  * - `order`: a delivery of an ordered key overtook another
  * - `capacity`, `concurrency`, `rate`: a limit was exceeded
  * - `retry-after`: a start was too early
  * - `totals`: reported counts are not those of the events
  */
 export type HistoryRule =
-  | ('lost' | 'twice' | 'settled' | 'running' | 'order')
+  | ('lost' | 'twice' | 'settled' | 'running' | 'foreign' | 'order')
   | ('capacity' | 'concurrency' | 'rate' | 'retry-after' | 'totals');
 
 /** A rule that a history violates. */

@@ -16,7 +16,6 @@ const WORKER_INTERVAL_MS = 5000;
 export class LevelWatch {
   readonly #inbox: InboxState;
   readonly #isQuiet: () => boolean;
-  readonly #wake: () => void;
   readonly #task: Task;
   #running: Promise<void> | undefined;
   #isOpen = false;
@@ -24,15 +23,10 @@ export class LevelWatch {
   /** What others have stored and finished, at the last sign of them. */
   #others: { readonly added: number; readonly finished: number } | undefined;
 
-  /**
-   * @param isQuiet - whether nothing is in transit to or from the store.
-   * @param wake - called after a failed call: readings pause while the store fails, so a claim has to find out when it works
-   * again.
-   */
-  constructor(inbox: InboxState, isQuiet: () => boolean, wake: () => void) {
+  /** @param isQuiet - whether nothing is in transit to or from the store. */
+  constructor(inbox: InboxState, isQuiet: () => boolean) {
     this.#inbox = inbox;
     this.#isQuiet = isQuiet;
-    this.#wake = wake;
     this.#task = inbox.scheduler.task(() => {
       inBackground(this.#look());
     });
@@ -89,7 +83,6 @@ export class LevelWatch {
       this.#reportStall();
     } catch (error) {
       health.failed('stats', error);
-      this.#wake();
     }
   }
 
