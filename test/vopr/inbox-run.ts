@@ -20,8 +20,8 @@ import { Process, World } from './world.ts';
 
 /** Without faults, everything must be handled within this time: retries, leases, probes of an outage and clocks included. */
 const DRAIN_MS = 4 * 3_600_000;
-/** Then every inbox must know what the store holds. */
-const LEARN_MS = 60_000;
+/** Then every inbox must know what the store holds: calls that are never answered are given up. */
+const LEARN_MS = 90_000;
 
 /** What a run has shown. */
 export interface Outcome {
@@ -273,7 +273,8 @@ class InboxRun {
   #handle(all: readonly InboxDelivery[], signal: AbortSignal, process: Process): Promise<void> | undefined {
     const { world } = this;
     const { name: worker } = process;
-    for (const { key, id } of all) world.see({ type: 'started', key, id, worker });
+        for (const { key, id } of all)
+      world.see({ type: 'started', key, id, worker: this.#ledger.nameOfRun(worker, id) });
     const [{ id }] = all as readonly [InboxDelivery];
     const tries = this.#tries.get(id) ?? 0;
     for (const one of all) this.#tries.set(one.id, (this.#tries.get(one.id) ?? 0) + 1);
@@ -295,18 +296,18 @@ class InboxRun {
           if (does === 'succeeds') resolve();
           else if (does === 'fails') reject(new Error('it failed'));
           else if (does === 'gives-up') reject(new Unrecoverable('never'));
-          else if (does === 'asks-for-later') reject(this.#later(id, worker, all.length));
+          else if (does === 'asks-for-later') reject(this.#later(id, worker, all.length, signal));
           else reject(world.dice.of(strangeValues)() as Error);
         });
       });
     });
   }
 
-  #later(id: string, worker: string, count: number): RetryAfter {
+  #later(id: string, worker: string, count: number, signal: AbortSignal): RetryAfter {
     const { world } = this;
     const seconds = world.dice.whole(0, 20);
     const { coalesces, batches } = this.#plan.options;
-    if (count === 1 && !this.#hasWallJumps && !coalesces && batches === 0) {
+    if (count === 1 && !signal.aborted && !this.#hasWallJumps && !coalesces && batches === 0) {
       // Another worker that has taken the delivery over does not know of it.
       // The store keeps whole milliseconds.
       this.#ledger.askedFor(`${worker} ${id}`, world.nowMs + seconds * 1000 - 1);

@@ -149,7 +149,8 @@ function drawOptions(dice: Dice, keys: readonly string[]): PlannedOptions {
     capacity: dice.of([4, 10, 30, 1000]),
     ordered: kind === 'ordered',
     maxHandlingMs: dice.of([2000, 10_000, 60_000]),
-    maxStartsPerSecond: dice.maybe(0.2, () => dice.whole(1, 20)),
+    // Tokens of a key are taken before its claim, and the pace delays the start.
+    maxStartsPerSecond: dice.maybe(kind === 'limits' ? 0 : 0.2, () => dice.whole(1, 20)),
     maxConcurrencyPerKey: dice.maybe(0.2, () => dice.whole(1, concurrency)),
     attempts: dice.of([1, 2, 4, 21]),
     maxDeadLetters: dice.maybe(0.2, () => dice.whole(1, 5)),

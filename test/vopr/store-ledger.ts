@@ -19,6 +19,7 @@ export class StoreLedger {
   readonly #deliveries = new Map<string, Counted>();
   /** Until when handlers asked to wait, by worker and id. It counts once the failure is stored. */
   readonly #asked = new Map<string, number>();
+  readonly #forgotten = new Set<string>();
 
   constructor(world: World) {
     this.#world = world;
@@ -106,9 +107,14 @@ export class StoreLedger {
       counted.attempts -= 1;
       counted.claim = undefined;
       this.#world.commit({ type: 'released', key: one.key, id: one.id, worker });
-      // The same worker may claim it again while its first handler runs.
       this.#world.see({ type: 'lost', key: one.key, id: one.id, worker });
+      this.#forgotten.add(`${worker} ${one.id}`);
     }
+  }
+
+  /** A worker whose claim was forgotten may claim the delivery again while its first handler runs: as if it were another one. */
+  nameOfRun(worker: string, id: string): string {
+    return this.#forgotten.has(`${worker} ${id}`) ? `${worker} again` : worker;
   }
 
   /** All claims of a store that is closed. */
