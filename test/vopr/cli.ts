@@ -35,14 +35,22 @@ if (!values.brief) {
 process.exitCode = failed === 0 ? 0 : 1;
 
 function show(seed: number, { plan, outcome }: Found): void {
-  const lines = [`Seed ${String(seed)} fails:`, ...outcome.failures.slice(0, 10).map((failure) => `  ${failure}`)];
+  const lines = [
+    `Seed ${String(seed)} fails:`,
+    ...outcome.failures.slice(0, 10).map((failure) => `  ${failure}`),
+  ];
   const { deliveries, faults, ...options } = plan;
   lines.push(`  ${JSON.stringify(options)}`);
   lines.push(...deliveries.map((one) => `  delivery ${JSON.stringify(one)}`));
   lines.push(...faults.map((one) => `  fault ${JSON.stringify(one)}`));
   const { seen, committed } = outcome.world;
-  for (const [name, events] of [['seen', seen], ['store', committed]] as const) {
-    lines.push(...events.slice(0, 200).map((event, at) => `  ${name} ${String(at)} ${JSON.stringify(event)}`));
+  for (const [name, events] of [
+    ['seen', seen],
+    ['store', committed],
+  ] as const) {
+    lines.push(
+      ...events.slice(0, 200).map((event, at) => `  ${name} ${String(at)} ${JSON.stringify(event)}`),
+    );
   }
   process.stdout.write(`${lines.join('\n')}\n\n`);
 }

@@ -1,5 +1,11 @@
 import { BackpressureError } from '@webhook-backpressure/base';
-import type { ClaimedDelivery, ClaimRef, InboxStore, Settlement } from '@webhook-backpressure/inbox';
+import type {
+  ClaimedDelivery,
+  ClaimRef,
+  DeliveryRef,
+  InboxStore,
+  Settlement,
+} from '@webhook-backpressure/inbox';
 import type { CallFault } from './plan.ts';
 import type { StoreLedger } from './store-ledger.ts';
 import type { Process, World } from './world.ts';
@@ -17,7 +23,9 @@ export interface StoreTroubles {
 }
 
 type Calls = {
-  [K in keyof InboxStore as NonNullable<InboxStore[K]> extends (...given: never[]) => unknown ? K : never]-?: InboxStore[K];
+  [
+    K in keyof InboxStore as NonNullable<InboxStore[K]> extends (...given: never[]) => unknown ? K : never
+  ]-?: InboxStore[K];
 };
 
 /**
@@ -40,8 +48,11 @@ export function faultyStore(
     const claims = strays;
     strays = [];
     if (claims.length === 0) return;
-    const held = inner.settle(claims.map((claim) => ({ ...refOf(claim), as: 'released' })), nowMs) as readonly boolean[];
-    ledger.forgotten(name, claims, held);
+    const held = inner.settle(
+      claims.map((claim) => ({ ...refOf(claim), as: 'released' })),
+      nowMs,
+    ) as readonly boolean[];
+    ledger.forgotten(name, claims, held, false);
   };
 
   const commits: { [K in keyof Calls]?: (args: never, fault: CallFault | undefined) => unknown } = {};
@@ -57,13 +68,21 @@ export function faultyStore(
     ledger.put(batch, results);
     return results;
   });
-  const claimed = (all: readonly ClaimedDelivery[], nowMs: number, leaseMs: number, fault?: CallFault): void => {
+  const claimed = (
+    all: readonly ClaimedDelivery[],
+    nowMs: number,
+    leaseMs: number,
+    fault?: CallFault,
+  ): void => {
     ledger.claimed(name, all, nowMs, leaseMs);
     if (fault === 'fails-after' || fault === 'never') strays = [...strays, ...all.map(refOf)];
     if (fault !== 'forgotten' || all.length === 0) return;
     world.after(world.dice.whole(1, 600), () => {
-      const held = inner.settle(all.map((claim) => ({ ...refOf(claim), as: 'released' })), nowMs) as readonly boolean[];
-      ledger.forgotten(name, all, held);
+      const held = inner.settle(
+        all.map((claim) => ({ ...refOf(claim), as: 'released' })),
+        nowMs,
+      ) as readonly boolean[];
+      ledger.forgotten(name, all, held, true);
     });
   };
   const leaseOf = (leaseMs: number, fault?: CallFault): number => (fault === 'short-lease' ? 1 : leaseMs);
@@ -77,8 +96,15 @@ export function faultyStore(
   on('claimKeys', ([wants, options], fault) => {
     giveBackStrays(options.nowMs);
     const leaseMs = leaseOf(options.leaseMs, fault);
-    const results = inner.claimKeys(wants, { ...options, leaseMs }) as readonly { readonly claimed: readonly ClaimedDelivery[] }[];
-    claimed(results.flatMap((one) => one.claimed), options.nowMs, leaseMs, fault);
+    const results = inner.claimKeys(wants, { ...options, leaseMs }) as readonly {
+      readonly claimed: readonly ClaimedDelivery[];
+    }[];
+    claimed(
+      results.flatMap((one) => one.claimed),
+      options.nowMs,
+      leaseMs,
+      fault,
+    );
     return results;
   });
   on('renew', ([claims, options], fault) => {
@@ -99,17 +125,17 @@ export function faultyStore(
     return answers;
   });
   on('redrive', (args) => {
-    const all = inner.redrive(...args) as readonly ClaimRef[];
+    const all = inner.redrive(...args) as readonly DeliveryRef[];
     ledger.moved('redriven', all);
     return all;
   });
   on('replay', (args) => {
-    const all = inner.replay(...args) as readonly ClaimRef[];
+    const all = inner.replay(...args) as readonly DeliveryRef[];
     ledger.moved('redriven', all);
     return all;
   });
   on('purge', (args) => {
-    const all = inner.purge(...args) as readonly ClaimRef[];
+    const all = inner.purge(...args) as readonly DeliveryRef[];
     ledger.moved('purged', all);
     return all;
   });

@@ -2,7 +2,8 @@ import { stream } from '@webhook-backpressure/planner/parts';
 
 /** What a handler does in one attempt. */
 export interface Act {
-  readonly does: 'succeeds' | 'fails' | 'asks-for-later' | 'gives-up' | 'hangs' | 'blocks' | 'throws-anything';
+  readonly does:
+    'succeeds' | 'fails' | 'asks-for-later' | 'gives-up' | 'hangs' | 'blocks' | 'throws-anything';
   readonly ms: number;
 }
 
@@ -19,12 +20,18 @@ export interface PlannedDelivery {
 }
 
 /** How a call of the store goes wrong. `forgotten`: its claims are lost in a failover, as the protocol allows. */
-export type CallFault = 'fails-before' | 'fails-after' | 'late' | 'never' | 'twice' | 'short-lease' | 'forgotten';
+export type CallFault =
+  'fails-before' | 'fails-after' | 'late' | 'never' | 'twice' | 'short-lease' | 'forgotten';
 
 /** Something that goes wrong. */
 export type Fault =
   | { readonly what: 'call'; readonly process: number; readonly call: number; readonly how: CallFault }
-  | { readonly what: 'dies' | 'closes' | 'stops'; readonly process: number; readonly atMs: number; readonly forMs: number }
+  | {
+      readonly what: 'dies' | 'closes' | 'stops';
+      readonly process: number;
+      readonly atMs: number;
+      readonly forMs: number;
+    }
   | { readonly what: 'store-away'; readonly atMs: number; readonly forMs: number }
   | { readonly what: 'wall-jumps'; readonly atMs: number; readonly byMs: number };
 
@@ -57,6 +64,7 @@ export interface PlannedOptions {
 /** A run as data: the same plan is always the same history. */
 export interface Plan {
   readonly seed: number;
+  readonly kind: 'inboxes' | 'senders';
   readonly roles: readonly Role[];
   /** Whether the store is called synchronously, as a file in the same process, by one process. */
   readonly isSynchronous: boolean;
@@ -100,9 +108,26 @@ export class Dice {
   }
 }
 
-const HABITS = ['retry-after', 'retry-after', 'exponential:5:2:60', 'fixed:3', 'svix', 'schedule:1,5,20', 'none'];
+const HABITS = [
+  'retry-after',
+  'retry-after',
+  'exponential:5:2:60',
+  'fixed:3',
+  'svix',
+  'schedule:1,5,20',
+  'none',
+];
 const CALL_FAULTS: readonly CallFault[] = [
-  ...(['fails-before', 'fails-after', 'fails-after', 'late', 'never', 'twice', 'short-lease', 'forgotten'] as const),
+  ...([
+    'fails-before',
+    'fails-after',
+    'fails-after',
+    'late',
+    'never',
+    'twice',
+    'short-lease',
+    'forgotten',
+  ] as const),
 ];
 /** Senders and faults are busy for so long. */
 const BUSY_MS = 90_000;
@@ -110,6 +135,7 @@ const BUSY_MS = 90_000;
 /** Draws everything about a run from its seed. */
 export function draw(seed: number): Plan {
   const dice = new Dice(seed, 'plan');
+  const kind = dice.isLucky(0.3) ? 'senders' : 'inboxes';
   const processes = dice.of([1, 1, 2, 2, 3]);
   const isSynchronous = processes === 1 && dice.isLucky(0.3);
   const keys = ['a', 'b', 'c', 'd'].slice(0, dice.whole(1, 4));
@@ -121,16 +147,20 @@ export function draw(seed: number): Plan {
   const rushMs = dice.of([100, 5000, BUSY_MS]);
   const isReliable = dice.isLucky(0.3);
   const deliveries = dice.some(dice.whole(3, dice.of([8, 20, 60])), (at) => ({
-    id: `d${String(at)}`,
+    // Keys may share ids.
+    id: `d${String(dice.isLucky(0.1) ? Math.floor(at / 2) : at)}`,
     key: dice.of(keys),
     atMs: dice.whole(0, rushMs),
     habit: dice.of(HABITS),
     maxAttempts: dice.whole(1, 12),
     isRepeated: dice.isLucky(0.15),
-    acts: isReliable ? [drawAct(dice, true)] : dice.some(dice.whole(0, dice.of([1, 3, 8])), () => drawAct(dice, dice.isLucky(0.4))),
+    acts: isReliable
+      ? [drawAct(dice, true)]
+      : dice.some(dice.whole(0, dice.of([1, 3, 8])), () => drawAct(dice, dice.isLucky(0.4))),
   }));
   return {
     seed,
+    kind,
     roles,
     isSynchronous,
     options,
@@ -176,7 +206,16 @@ function drawOptions(dice: Dice, keys: readonly string[]): PlannedOptions {
 function drawAct(dice: Dice, isGood: boolean): Act {
   const ms = dice.whole(0, dice.of([5, 200, 3000]));
   if (isGood) return { does: 'succeeds', ms };
-  const does = dice.of(['fails', 'fails', 'fails', 'asks-for-later', 'gives-up', 'hangs', 'blocks', 'throws-anything'] as const);
+  const does = dice.of([
+    'fails',
+    'fails',
+    'fails',
+    'asks-for-later',
+    'gives-up',
+    'hangs',
+    'blocks',
+    'throws-anything',
+  ] as const);
   return { does, ms };
 }
 
@@ -197,7 +236,15 @@ function drawFaults(dice: Dice, processes: number, isSynchronous: boolean): Faul
   return [
     ...dice.some(dice.whole(0, dice.of([0, 4, 15])), call),
     ...dice.some(dice.whole(0, dice.of([0, 1, 4])), ends),
-    ...dice.some(dice.of([0, 0, 1]), (): Fault => ({ what: 'store-away', atMs: atMs(), forMs: dice.whole(100, 40_000) })),
-    ...dice.some(dice.of([0, 0, 1, 2]), (): Fault => ({ what: 'wall-jumps', atMs: atMs(), byMs: dice.whole(-300_000, 300_000) })),
+    ...dice.some(dice.of([0, 0, 1]), (): Fault => ({
+      what: 'store-away',
+      atMs: atMs(),
+      forMs: dice.whole(100, 40_000),
+    })),
+    ...dice.some(dice.of([0, 0, 1, 2]), (): Fault => ({
+      what: 'wall-jumps',
+      atMs: atMs(),
+      byMs: dice.whole(-300_000, 300_000),
+    })),
   ];
 }

@@ -1,4 +1,7 @@
-import { type Outcome, runInboxes } from './inbox-run.ts';
+import { runInboxes } from './inboxes.ts';
+import { runSenders } from './outboxes.ts';
+import { World } from './world.ts';
+import type { Outcome } from './store-run.ts';
 import { draw, type Plan } from './plan.ts';
 
 /** A seed that fails, with the smallest plan found that still does. */
@@ -6,6 +9,8 @@ export interface Found {
   readonly plan: Plan;
   readonly outcome: Outcome;
 }
+
+const RUNS = { inboxes: runInboxes, senders: runSenders };
 
 /** Runs a plan. What is thrown or rejected anywhere is a failure as well. */
 export async function runPlan(plan: Plan): Promise<Outcome> {
@@ -15,8 +20,11 @@ export async function runPlan(plan: Plan): Promise<Outcome> {
   };
   process.on('unhandledRejection', note);
   try {
-    const { failures, world } = await runInboxes(plan);
+    const { failures, world } = await RUNS[plan.kind](plan);
     return { failures: [...failures, ...stray], world };
+  } catch (error) {
+    note(error);
+    return { failures: stray, world: new World(plan.seed) };
   } finally {
     process.off('unhandledRejection', note);
   }
@@ -47,14 +55,16 @@ export async function shrink(found: Found): Promise<Found> {
   };
   for (const field of ['faults', 'deliveries', 'faults'] as const) {
     for (let size = Math.ceil(best.plan[field].length / 2); size >= 1; size = Math.floor(size / 2)) {
-      for (let from = 0; from < best.plan[field].length; ) {
+      for (let from = 0; from < best.plan[field].length;) {
         const rest = best.plan[field].toSpliced(from, size);
         if (!(await attempt({ ...best.plan, [field]: rest }))) from += size;
       }
     }
   }
   for (const [at] of best.plan.deliveries.entries()) {
-    const calm = best.plan.deliveries.map((one, i) => (i === at ? { ...one, acts: [], isRepeated: false } : one));
+    const calm = best.plan.deliveries.map((one, i) =>
+      i === at ? { ...one, acts: [], isRepeated: false } : one,
+    );
     await attempt({ ...best.plan, deliveries: calm });
   }
   return best;

@@ -1,6 +1,6 @@
 import type { Inbox, InboxAnswer } from '@webhook-backpressure/inbox';
 import { type Habit, parseHabit } from '@webhook-backpressure/planner/parts';
-import type { Act, PlannedDelivery } from './plan.ts';
+import type { PlannedDelivery } from './plan.ts';
 import type { Process, World } from './world.ts';
 
 /** How long senders wait for an answer. */
@@ -29,28 +29,23 @@ export class Senders {
   /** Deliveries that are neither acknowledged nor given up. */
   open = 0;
   readonly #world: World;
-  readonly #planned: ReadonlyMap<string, PlannedDelivery>;
   readonly #receiver: () => Receiver | undefined;
 
-  constructor(world: World, planned: readonly PlannedDelivery[], receiver: () => Receiver | undefined) {
+  constructor(world: World, receiver: () => Receiver | undefined) {
     this.#world = world;
-    this.#planned = new Map(planned.map((one) => [one.id, one]));
     this.#receiver = receiver;
-  }
-
-  get areDone(): boolean {
-    return this.open === 0;
-  }
-
-  /** What the handler does at its try with this number, from 0. */
-  actOf(id: string, tries: number): Act | undefined {
-    return this.#planned.get(id)?.acts[tries];
   }
 
   /** @param to - the only receiver of it. Default: any at each attempt. */
   expect(planned: PlannedDelivery, to?: Receiver): void {
     this.open += 1;
-    const sent = { planned, habit: parseHabit('habit', planned.habit), attempts: 0, isAcknowledged: false, to };
+    const sent = {
+      planned,
+      habit: parseHabit('habit', planned.habit),
+      attempts: 0,
+      isAcknowledged: false,
+      to,
+    };
     this.#world.after(planned.atMs, () => {
       this.#send(sent);
     });
@@ -104,7 +99,10 @@ export class Senders {
       if (!sent.isAcknowledged) this.open -= 1;
       const isFirst = !sent.isAcknowledged;
       sent.isAcknowledged = true;
-      if (isRepeated && isFirst) world.after(1000 * world.dice.whole(0, 60), () => { this.#send(sent); });
+      if (isRepeated && isFirst)
+        world.after(1000 * world.dice.whole(0, 60), () => {
+          this.#send(sent);
+        });
       return;
     }
     const retryAfter = Number(headers['Retry-After']);

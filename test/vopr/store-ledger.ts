@@ -1,4 +1,10 @@
-import type { ClaimedDelivery, ClaimRef, DeliveryRef, InboxStore, Settlement } from '@webhook-backpressure/inbox';
+import type {
+  ClaimedDelivery,
+  ClaimRef,
+  DeliveryRef,
+  InboxStore,
+  Settlement,
+} from '@webhook-backpressure/inbox';
 import type { World } from './world.ts';
 
 interface Claim {
@@ -19,7 +25,8 @@ export class StoreLedger {
   readonly #deliveries = new Map<string, Counted>();
   /** Until when handlers asked to wait, by worker and id. It counts once the failure is stored. */
   readonly #asked = new Map<string, number>();
-  readonly #forgotten = new Set<string>();
+  /** Deliveries of which a failover has undone a claim: the same worker may claim them again while its first handler runs. */
+  readonly forgottenIds: Set<string> = new Set<string>();
 
   constructor(world: World) {
     this.#world = world;
@@ -70,7 +77,8 @@ export class StoreLedger {
     for (const [at, one] of claims.entries()) {
       const { claim, attempts } = this.#of(one);
       const isHeld = claim?.worker === worker && attempts === one.attempt;
-      if (isHeld !== held[at]) this.#world.wrong.push(`${one.id} of ${worker} was renewed as ${String(held[at])}.`);
+      if (isHeld !== held[at])
+        this.#world.wrong.push(`${one.id} of ${worker} was renewed as ${String(held[at])}.`);
       if (isHeld) claim.leaseEndsMs = endsMs;
     }
   }
@@ -80,7 +88,8 @@ export class StoreLedger {
       const { key, id, as } = one;
       const counted = this.#of(one);
       const isHeld = counted.claim?.worker === worker && counted.attempts === one.attempt;
-      if (isHeld !== held[at]) this.#world.wrong.push(`${id} of ${worker} was settled as ${String(held[at])}.`);
+      if (isHeld !== held[at])
+        this.#world.wrong.push(`${id} of ${worker} was settled as ${String(held[at])}.`);
       if (held[at] !== true) {
         this.#world.see({ type: 'lost', key, id, worker });
         continue;
@@ -100,21 +109,20 @@ export class StoreLedger {
   }
 
   /** Claims that a failover has undone. */
-  forgotten(worker: string, claims: readonly ClaimRef[], held: readonly boolean[]): void {
+  forgotten(
+    worker: string,
+    claims: readonly ClaimRef[],
+    held: readonly boolean[],
+    wasAnswered: boolean,
+  ): void {
     for (const [at, one] of claims.entries()) {
       if (held[at] !== true) continue;
       const counted = this.#of(one);
       counted.attempts -= 1;
       counted.claim = undefined;
       this.#world.commit({ type: 'released', key: one.key, id: one.id, worker });
-      this.#world.see({ type: 'lost', key: one.key, id: one.id, worker });
-      this.#forgotten.add(`${worker} ${one.id}`);
+      if (wasAnswered) this.forgottenIds.add(one.id);
     }
-  }
-
-  /** A worker whose claim was forgotten may claim the delivery again while its first handler runs: as if it were another one. */
-  nameOfRun(worker: string, id: string): string {
-    return this.#forgotten.has(`${worker} ${id}`) ? `${worker} again` : worker;
   }
 
   /** All claims of a store that is closed. */
@@ -133,8 +141,7 @@ export class StoreLedger {
       const event = { type, key: one.key, id: one.id };
       this.#world.see(event);
       this.#world.commit(event);
-      if (type === 'redriven')
-        this.#deliveries.set(nameOf(one), fresh(one));
+      if (type === 'redriven') this.#deliveries.set(nameOf(one), fresh(one));
     }
   }
 

@@ -6,6 +6,9 @@ import { Dice } from './plan.ts';
 /** The time of day at the beginning. */
 const START_MS = Date.UTC(2026, 0, 1);
 
+/** More timers than any correct run has. */
+const MAX_STEPS = 300_000;
+
 /** A history that is being recorded. */
 export type Recorded = Omit<HistoryEvent, 'atMs'>;
 
@@ -25,6 +28,7 @@ export class World {
   /** Whether faults are over. */
   isCalm = false;
   readonly #turns = new Turns();
+  #steps = 0;
 
   constructor(seed: number) {
     this.dice = new Dice(seed, 'world');
@@ -65,6 +69,9 @@ export class World {
     const endMs = this.nowMs + ms;
     await this.#turns.settle();
     while (!isOver()) {
+      this.#steps += 1;
+      if (this.#steps > MAX_STEPS)
+        throw new Error(`It does not end: ${String(MAX_STEPS)} timers have fired.`);
       if (this.nowMs > endMs || !this.clock.advanceToNext()) return false;
       await this.#turns.settle();
     }
