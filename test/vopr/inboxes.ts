@@ -121,7 +121,9 @@ function createIn(run: StoreRun<InboxService>, at: number, store: InboxStore, pr
 function limit({ world, plan }: StoreRun<InboxService>, worker: string): void {
   const { concurrency, maxConcurrencyPerKey, maxStartsPerSecond, batches, limits } = plan.options;
   for (const [key, { perSecond, burst, maxConcurrent }] of Object.entries(limits ?? {})) {
-    world.see({ type: 'limits', worker, key, perSecond, burst });
+    // A token is taken with the claim, and its delivery starts some milliseconds later.
+    if (perSecond !== undefined && burst !== undefined)
+      world.see({ type: 'limits', worker, key, perSecond, burst: burst + 0.1 });
     world.commit({ type: 'limits', key, concurrency: maxConcurrent });
   }
   // A batch is one call.

@@ -162,7 +162,7 @@ function fetchIn(run: StoreRun<SenderService>, process: Process): typeof fetch {
             else {
               const seconds = world.dice.whole(1, 20);
               // Another process does not know of it.
-              if (plan.roles.length === 1) {
+              if (plan.roles.length === 1 && plan.faults.every(({ what }) => what === 'call')) {
                 const untilMs = world.nowMs + seconds * 1000 - 1;
                 world.after(0, () => {
                   if (!process.isDead) world.see({ type: 'retry-after', key, untilMs });

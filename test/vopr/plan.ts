@@ -64,7 +64,7 @@ export interface PlannedOptions {
 /** A run as data: the same plan is always the same history. */
 export interface Plan {
   readonly seed: number;
-  readonly kind: 'inboxes' | 'senders';
+  readonly kind: 'inboxes' | 'senders' | 'intakes';
   readonly roles: readonly Role[];
   /** Whether the store is called synchronously, as a file in the same process, by one process. */
   readonly isSynchronous: boolean;
@@ -135,7 +135,7 @@ const BUSY_MS = 90_000;
 /** Draws everything about a run from its seed. */
 export function draw(seed: number): Plan {
   const dice = new Dice(seed, 'plan');
-  const kind = dice.isLucky(0.3) ? 'senders' : 'inboxes';
+  const kind = dice.of(['inboxes', 'inboxes', 'inboxes', 'senders', 'intakes'] as const);
   const processes = dice.of([1, 1, 2, 2, 3]);
   const isSynchronous = processes === 1 && dice.isLucky(0.3);
   const keys = ['a', 'b', 'c', 'd'].slice(0, dice.whole(1, 4));

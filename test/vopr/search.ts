@@ -1,4 +1,5 @@
 import { runInboxes } from './inboxes.ts';
+import { runIntakes } from './intakes.ts';
 import { runSenders } from './outboxes.ts';
 import { World } from './world.ts';
 import type { Outcome } from './store-run.ts';
@@ -10,7 +11,7 @@ export interface Found {
   readonly outcome: Outcome;
 }
 
-const RUNS = { inboxes: runInboxes, senders: runSenders };
+const RUNS = { inboxes: runInboxes, senders: runSenders, intakes: runIntakes };
 
 /** Runs a plan. What is thrown or rejected anywhere is a failure as well. */
 export async function runPlan(plan: Plan): Promise<Outcome> {
