@@ -47,7 +47,9 @@ export const order = {
   senders: { entries: ['index'], rooms: ['.', 'profiles'] },
   core: {
     entries: ['index', 'middleware', 'extend', 'testing'],
-    rooms: [...['delivery', 'queue', 'limits', 'workers', 'refusals', 'intake', 'middleware', 'history', '.']],
+    rooms: [
+      ...['delivery', 'queue', 'limits', 'workers', 'refusals', 'intake', 'middleware', 'history', '.'],
+    ],
   },
   fleet: { entries: ['index'], rooms: ['buckets', '.'] },
   inbox: {

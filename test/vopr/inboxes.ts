@@ -176,7 +176,7 @@ function handlerIn(run: StoreRun<InboxService>, process: Process): Handler {
           else if (does === 'fails') reject(new Error('it failed'));
           else if (does === 'gives-up') reject(new Unrecoverable('never'));
           else if (does === 'asks-for-later') reject(later(id, signal));
-          else reject(world.dice.of(strangeValues)() as Error);
+          else reject(world.dice.of(strangeValues)());
         });
       });
     });

@@ -7,24 +7,7 @@ import {
   OF_DELIVERIES,
 } from './history-event.ts';
 import { type Excess, HistoryLimits } from './history-limits.ts';
-
-/** What is known of a delivery. Positions are indices of events. */
-interface Known {
-  readonly key: string;
-  readonly id: string;
-  /** When it was first promised to its sender or committed. */
-  promisedAt: number | undefined;
-  /** Its place in the line of its key. Undefined: it was not stored. */
-  place: number | undefined;
-  /** While it counts against `capacity`. */
-  isOpen: boolean;
-  /** When it was stored or redriven. */
-  openedAt: number;
-  finished: { readonly as: 'completed' | 'dead'; readonly at: number; readonly worker: string } | undefined;
-  pendingAt: number | undefined;
-  /** The runs that are not over: the worker, and when they began. */
-  readonly runs: Map<string, number>;
-}
+import { type Known, nameOf, newDelivery } from './known-delivery.ts';
 
 /**
  * Checks what an inbox, an intake or a sender promises, in a list of what happened. Record what the outside sees: what senders
@@ -287,16 +270,8 @@ class HistoryCheck {
   #known(key: string, id: string): Known {
     let deliveries = this.#deliveries.get(key);
     if (deliveries === undefined) this.#deliveries.set(key, (deliveries = new Map()));
-    let known = deliveries.get(id);
-    if (known === undefined) {
-      const nothing = { promisedAt: undefined, place: undefined, finished: undefined, pendingAt: undefined };
-      known = { key, id, ...nothing, isOpen: false, openedAt: 0, runs: new Map<string, number>() };
-      deliveries.set(id, known);
-    }
+    const known = deliveries.get(id) ?? newDelivery(key, id);
+    deliveries.set(id, known);
     return known;
   }
-}
-
-function nameOf({ key, id }: Known): string {
-  return key === '' ? `Delivery ${id}` : `Delivery ${id} of the key ${key}`;
 }
