@@ -11,7 +11,6 @@ const MAX_WAIT_MS = 10_000;
 /** Deadlines are up to 100 ms late, timers of this run a few more, and both by a standstill of the event loop. */
 const LATE_MS = 3120;
 const DRAIN_MS = 4 * 3_600_000;
-/** Then every member of the fleet knows the others. */
 const QUIET_MS = 60_000;
 
 interface Member {
@@ -280,10 +279,8 @@ class IntakeRun {
   #break(fault: Exclude<Plan['faults'][number], { readonly what: 'call' }>): void {
     const { world } = this;
     if (world.isCalm || fault.what === 'wall-jumps') return;
-    if (fault.what === 'store-away') {
-      this.#registryAwayUntilMs = world.nowMs + fault.forMs;
-      return;
-    }
+    if (fault.what === 'store-away') this.#registryAwayUntilMs = world.nowMs + fault.forMs;
+    if (fault.what === 'store-away') return;
     const member = this.#members[fault.process];
     if (member === undefined) return;
     // What an intake holds is lost with its process, and its senders know: a stop only delays.
