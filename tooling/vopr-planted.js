@@ -13,9 +13,9 @@ const { values } = parseArgs({
 
 /** @typedef {{ name: string, file: string, from: string, to: string }} Bug */
 
-const read = readFileSync(join(root, 'test/vopr/planted-bugs.json'), 'utf8');
-const all = /** @type {Bug[]} */ (JSON.parse(read));
-const bugs = all.filter(({ name }) => name.includes(values.only));
+/** @type {unknown} */
+const read = JSON.parse(readFileSync(join(root, 'test/vopr/planted-bugs.json'), 'utf8'));
+const bugs = /** @type {Bug[]} */ (read).filter(({ name }) => name.includes(values.only));
 let missed = 0;
 for (const bug of bugs) {
   const program = join(root, 'temp/vopr/planted.js');

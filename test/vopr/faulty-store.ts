@@ -60,7 +60,7 @@ export function faultyStore(
     call: K,
     commit: (args: Parameters<NonNullable<Calls[K]>>, fault: CallFault | undefined) => unknown,
   ): void => {
-    commits[call] = commit as never;
+    commits[call] = commit;
   };
 
   on('put', ([batch, options]) => {

@@ -10,8 +10,6 @@ import { Process, World } from './world.ts';
 const MAX_WAIT_MS = 10_000;
 /** Deadlines are up to 100 ms late, timers of this run a few more, and both by a standstill of the event loop. */
 const LATE_MS = 3120;
-const DRAIN_MS = 4 * 3_600_000;
-const QUIET_MS = 60_000;
 
 interface Member {
   readonly process: Process;
@@ -68,9 +66,9 @@ class IntakeRun {
       this.#members[at]?.process.resume();
       if (this.#members[at] === undefined) this.#start(at);
     }
-    if (!(await world.passUntil(DRAIN_MS, () => this.#open === 0)))
+    if (!(await world.passUntil(4 * 3_600_000, () => this.#open === 0)))
       world.wrong.push(`Nothing fails any more, but ${String(this.#open)} deliveries are not handled.`);
-    await world.passUntil(QUIET_MS, () => false);
+    await world.passUntil(60_000, () => false);
     this.#compare();
     for (const member of this.#members) if (member !== undefined) await this.#close(member);
   }

@@ -132,7 +132,7 @@ function fetchIn(run: StoreRun<SenderService>, process: Process): typeof fetch {
   const { world, plan } = run;
   const { name: worker } = process;
   return (input, init) => {
-    const key = new URL(input as string).hostname.split('.')[0] ?? '';
+    const key = new URL(input instanceof Request ? input.url : input).hostname.split('.')[0] ?? '';
     const id = new Headers(init?.headers).get('webhook-id') ?? '';
     const signal = init?.signal;
     world.see({ type: 'started', key, id, worker });

@@ -1,5 +1,5 @@
 /** Values that a handler may throw although no code expects them. */
-export const strangeValues: readonly (() => unknown)[] = [
+const VALUES: readonly (() => unknown)[] = [
   () => undefined,
   () => null,
   () => 0,
@@ -13,6 +13,9 @@ export const strangeValues: readonly (() => unknown)[] = [
     return proxy;
   },
 ];
+
+/** Whatever they are, they are thrown as errors are. */
+export const strangeValues = VALUES as readonly (() => Error)[];
 
 function boom(): never {
   throw new Error('it cannot be read');

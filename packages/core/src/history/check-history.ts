@@ -269,7 +269,7 @@ class HistoryCheck {
 
   #known(key: string, id: string): Known {
     let deliveries = this.#deliveries.get(key);
-    if (deliveries === undefined) this.#deliveries.set(key, (deliveries = new Map()));
+    if (deliveries === undefined) this.#deliveries.set(key, (deliveries = new Map<string, Known>()));
     const known = deliveries.get(id) ?? newDelivery(key, id);
     deliveries.set(id, known);
     return known;
