@@ -48,7 +48,9 @@ export const order = {
   senders: { entries: ['index'], rooms: ['.', 'profiles'] },
   core: {
     entries: ['index', 'middleware', 'extend', 'testing'],
-    rooms: [...['delivery', 'queue', 'limits', 'workers', 'refusals', 'intake', 'middleware', '.']],
+    rooms: [
+      ...['delivery', 'queue', 'limits', 'workers', 'refusals', 'intake', 'middleware', 'history', '.'],
+    ],
   },
   fleet: { entries: ['index'], rooms: ['buckets', '.'] },
   inbox: {

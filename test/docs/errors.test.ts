@@ -17,7 +17,7 @@ import {
 import { createIntake, sizeQueue } from '@webhook-backpressure/core';
 import { logEvents, notify, observe, readMetrics } from '@webhook-backpressure/observe';
 import { joinFleet, memoryRegistry } from '@webhook-backpressure/fleet';
-import { manualClock } from '@webhook-backpressure/core/testing';
+import { checkHistory, manualClock } from '@webhook-backpressure/core/testing';
 import { bullmqDoor, deliveryOf } from '@webhook-backpressure/bullmq';
 import { dashboard, type DashboardOptions } from '@webhook-backpressure/dashboard';
 import { webhookBackpressure } from '@webhook-backpressure/express';
@@ -188,6 +188,7 @@ async function thrownBy(line: string): Promise<unknown> {
     logEvents,
     notify,
     known,
+    checkHistory,
     manualClock,
     webhookBackpressure,
     withBackpressure,

@@ -46,6 +46,7 @@ declare global {
   const Registry: typeof promClient.Registry;
   const register: promClient.Registry;
   const known: typeof senderProfiles.known;
+  const checkHistory: typeof testing.checkHistory;
   const manualClock: typeof testing.manualClock;
   const webhookBackpressure: typeof adapter.webhookBackpressure;
   const withBackpressure: typeof web.withBackpressure;

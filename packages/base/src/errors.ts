@@ -38,6 +38,7 @@ export type BackpressureErrorCode =
   | 'ERR_WBP_RANDOM'
   | 'ERR_WBP_NOT_TUNABLE'
   | 'ERR_WBP_DELIVERY'
+  | 'ERR_WBP_HISTORY'
   | 'ERR_WBP_CLOSE'
   | 'ERR_WBP_READINESS'
   | 'ERR_WBP_LISTENER'

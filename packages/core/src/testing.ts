@@ -1,6 +1,8 @@
 import { type Clock, type Heaped, MinHeap } from '@webhook-backpressure/base';
 
 export type { Clock } from '@webhook-backpressure/base';
+export { checkHistory } from './history/check-history.ts';
+export type { HistoryEvent, HistoryRule, HistoryViolation } from './history/history-event.ts';
 export { type Observed, until } from './until.ts';
 
 /** A clock that moves only when its methods are called. */

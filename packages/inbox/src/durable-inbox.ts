@@ -138,6 +138,7 @@ export class DurableInbox implements Inbox {
       redriveMarks: role === 'worker' || !state.hasAllCalls ? undefined : () => level.redriveMarks,
       maxRetryDelayMs: () => state.settings.retry.maxDelayMs,
       isQuiet,
+      isIdle: () => workers.runs.size === 0,
       isShared: () => state.isShared,
       learn: (stats, adopt, isExact) => {
         state.learn(stats);

@@ -60,7 +60,10 @@ export interface InboxSnapshot {
   readonly isPaused: boolean;
   /** Keys that are paused, as of the last few seconds. */
   readonly pausedKeys: readonly string[];
-  /** Whether calls of the store failed, and none has worked since. The inbox calls it less often until one works. */
+  /**
+   * Whether calls of the store failed, and none has worked since. The inbox calls it less often until one works. Calls that store
+   * deliveries count apart, since a full disk can be read: after one that failed it is true until a delivery is stored.
+   */
   readonly isStoreFailing: boolean;
   /** Names of the senders that are close to disabling the endpoint because of failures, in the order of the warnings. */
   readonly endangered: readonly string[];

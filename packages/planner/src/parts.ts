@@ -1,12 +1,12 @@
 // What `packages/fire`, the simulation reports, the docs site and tests of this repository use. Imports nothing of Node. Not
 // public, and changed in any release.
-export { Agenda, Alarm } from './base/agenda.ts';
+export { Agenda, Alarm, Turns } from './base/agenda.ts';
 export { jain, percentile, type Random, stream } from './base/numbers.ts';
 export { ScenarioError } from './scenario/fields.ts';
-export { type Failure, parseHabit, profileHabit } from './scenario/habits.ts';
+export { type Failure, type Habit, parseHabit, profileHabit } from './scenario/habits.ts';
 export { type Scenario, type Service, parseScenario } from './scenario/scenario.ts';
 export type { Balancing } from './scenario/scenario-input.ts';
-export { type Sender, senderNames } from './scenario/sender.ts';
+export { ASSUMED_TIMEOUT_MS, type Sender, senderNames } from './scenario/sender.ts';
 export { Downstream, type Phase, phasesOf, runIdeal } from './traffic/downstream.ts';
 export {
   type Traffic,
@@ -28,7 +28,6 @@ export { duration, grouped } from './base/format.ts';
 export * from './cli/values.ts';
 export { renderTable } from './output/terminal.ts';
 export { type Fate, Senders } from './senders/senders.ts';
-export { ASSUMED_TIMEOUT_MS } from './scenario/sender.ts';
 export { LIMITS, type PlanRequest, type RequestedSender, readArriving } from './search/request.ts';
 export { receiverOf, senderOf } from './search/trials.ts';
 export { plan } from './search/make-plan.ts';

@@ -322,6 +322,8 @@ class DurableSender implements Sender {
       isShared: () => context.isShared,
       // Longer than any delay that is added to it.
       maxRetryDelayMs: () => 2 * Math.max(settings.retry.maxDelayMs, settings.maxWaitMs),
+      // Looking for due keys costs no claim.
+      isIdle: () => true,
       isQuiet: () => !this.#dispatcher.settling.isBusy && !this.#outbox.isStoring && !this.#redriving.isBusy,
       learn: (stats, adopt, isExact) => {
         this.#learn(stats);

@@ -31,6 +31,8 @@ export interface MaintenanceParts {
   readonly maxRetryDelayMs: () => number;
   /** Whether nothing is in transit to or from the store, so that its counts are exact. */
   readonly isQuiet: () => boolean;
+  /** Whether nothing is claimed. */
+  readonly isIdle: () => boolean;
   /** Whether other processes use the store. Then its counts are read more often, elsewhere. */
   readonly isShared: () => boolean;
   /**
@@ -89,8 +91,12 @@ export class Maintenance {
   }
 
   async #run(): Promise<void> {
-    const { store, health, now, isQuiet, isShared, learn, wake } = this.#parts;
-    if (!health.isWell) return;
+    const { store, health, now, isQuiet, isShared, learn, wake, isIdle } = this.#parts;
+    if (!health.isWell) {
+      // Otherwise no call finds out whether the store works again: attempts are renewed and settled, which does.
+      if (isIdle()) wake();
+      return;
+    }
     try {
       const startedMs = now();
       const wasQuiet = isQuiet();

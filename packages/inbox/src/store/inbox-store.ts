@@ -160,7 +160,8 @@ export interface OpenedStore extends StoreStats {
  *
  * A claim belongs to an owner: the store object that was opened. Claims of an owner that has died go to the next owner
  * that claims, immediately where the store can detect the death, else when their lease has run out. An expired lease
- * alone ends nothing: until another owner has claimed the delivery, the first one may still renew and settle it.
+ * alone ends nothing: until another owner claims, the first one may still renew and settle it. A claim of any delivery may end
+ * all claims of other owners whose lease has expired.
  */
 export interface InboxStore extends ReceivingStore, StoreAdmin {
   /**

@@ -56,6 +56,8 @@ export class LeaseRenewal<T extends Leased> {
         held.map(({ ref }) => ref),
         { leaseMs: LEASE_MS, nowMs: wallMs() },
       );
+      // While all workers are busy, no other call finds out. One that stores a result does, and may fail although renewals work.
+      if (held.every(({ state }) => state !== 'settling')) health.worked();
       for (const [at, run] of held.entries()) {
         // A run that is settling may have been settled meanwhile, and its claim ended by that.
         if (results[at] === true || run.state === 'settling' || run.state === 'over') continue;

@@ -28,6 +28,8 @@ export class Entry implements Heaped {
   /** Position in the order of first storing. */
   readonly order: number;
   attempts = 0;
+  /** Whether a settlement has set its due time. */
+  isDelayed = false;
   /** Whether it was never tried and never delayed, since it waits. */
   isFresh = false;
   strandings = 0;

@@ -175,6 +175,7 @@ export class MemoryState {
       this.#lines.set(key, line);
     }
     entry.attempts = 0;
+    entry.isDelayed = false;
     entry.strandings = 0;
     entry.dueMs = nowMs;
     this.unfinished.add(entry);
@@ -331,7 +332,7 @@ export class MemoryState {
   /** {@link #wait}, for a delivery that was stored earlier. */
   #waitAgain(line: Line, entry: Entry, nowMs: number): void {
     // One that was never tried is due, even if the clock was ahead when it was stored.
-    if (entry.attempts === 0) entry.dueMs = Math.min(entry.dueMs, nowMs);
+    if (entry.attempts === 0 && !entry.isDelayed) entry.dueMs = Math.min(entry.dueMs, nowMs);
     this.#wait(line, entry, nowMs);
   }
 

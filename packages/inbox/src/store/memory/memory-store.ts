@@ -213,6 +213,7 @@ export class MemoryStore implements InboxStore, Owner {
     const { deadLetters, kept, known, remembered } = this.#memory;
     switch (settlement.as) {
       case 'failed':
+        entry.isDelayed = true;
         if (settlement.isRepeated === true) entry.attempts -= 1;
         this.#memory.giveBack(entry, settlement.retryAtMs, nowMs);
         break;
@@ -256,6 +257,7 @@ export class MemoryStore implements InboxStore, Owner {
 
   #release(entry: Entry, retryAtMs: number | undefined, nowMs: number): void {
     entry.attempts -= 1;
+    entry.isDelayed = retryAtMs !== undefined;
     this.#memory.giveBack(entry, retryAtMs ?? Math.min(entry.dueMs, nowMs), nowMs);
   }
 

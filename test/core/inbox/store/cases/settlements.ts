@@ -87,6 +87,17 @@ export function settlements(bed: BedOf): void {
       expect(await claimOne(store, LATER)).toMatchObject({ id: 'a', attempt: 2, strandings: 0 });
     });
 
+    it('keeps the delay of a first attempt that is repeated or given back, when it is opened again', async () => {
+      const store = await opened(bed());
+      await put(store, [delivery('a'), delivery('b')]);
+      const [a, b] = (await claim(store, 2)) as [ClaimedDelivery, ClaimedDelivery];
+      await settle(store, { ...ends.failed(a, LATER), isRepeated: true } as Settlement);
+      await settle(store, { ...ends.released(b), retryAtMs: LATER } as Settlement);
+      const other = await opened(bed());
+      expect(await claim(other, 2)).toEqual([]);
+      expect(idsOf(await claim(other, 2, { nowMs: LATER })).sort()).toEqual(['a', 'b']);
+    });
+
     it('counts failed attempts', async () => {
       const store = await opened(bed());
       await put(store, [delivery('a')]);

@@ -1,0 +1,247 @@
+import type { InboxStore } from '@webhook-backpressure/inbox';
+import { checkHistory } from '@webhook-backpressure/core/testing';
+import { MemoryState, MemoryStore } from '../core/inbox/shared-memory.ts';
+import { faultyStore, type StoreTroubles } from './faulty-store.ts';
+import type { Act, CallFault, Plan } from './plan.ts';
+import { StoreLedger } from './store-ledger.ts';
+import { Process, World } from './world.ts';
+
+/** Without faults, everything must be handled within this time: retries, leases, probes of an outage and clocks included. */
+const DRAIN_MS = 4 * 3_600_000;
+/** Then every process must know what the store holds: calls that are never answered are given up. */
+const LEARN_MS = 90_000;
+
+/** What a run has shown. */
+export interface Outcome {
+  /** Empty: nothing is wrong. */
+  readonly failures: readonly string[];
+  readonly world: World;
+}
+
+/** An inbox or a sender. */
+export interface Service {
+  close(timeoutMs?: number): Promise<unknown>;
+  redriveAll(): Promise<unknown>;
+  /** Its totals, by the types of the events that they count. */
+  totals(): Readonly<Record<string, number>>;
+  /** What it reports of the store, and what it should. */
+  compare(state: MemoryState): readonly [is: object, shouldBe: object];
+}
+
+/** A service in a process. */
+export interface Running<S extends Service> {
+  readonly process: Process;
+  readonly service: S;
+}
+
+/** What a kind of run adds: clients that deliver something, and services that handle it. */
+export interface Parts<S extends Service> {
+  readonly areClientsDone: () => boolean;
+  readonly begin: (at: number) => void;
+  /** Each service gets something, and finds out that the store works. */
+  readonly probe: (running: Running<S>, at: number) => void;
+  /** @throws what creating it throws, such as a store that cannot be opened: the process ends. */
+  readonly create: (at: number, store: InboxStore, process: Process) => S;
+}
+
+/** Runs services on one store, as a plan says. */
+export class StoreRun<S extends Service> {
+  readonly world: World;
+  readonly plan: Plan;
+  readonly ledger: StoreLedger;
+  readonly running: (Running<S> | undefined)[] = [];
+  readonly #state = new MemoryState();
+  readonly #starts: number[] = [];
+  readonly #latest: Process[] = [];
+  readonly #tries = new Map<string, number>();
+  readonly #troubles: StoreTroubles;
+  readonly #parts: Parts<S>;
+
+  constructor(plan: Plan, parts: (run: StoreRun<S>) => Parts<S>) {
+    this.plan = plan;
+    this.world = new World(plan.seed);
+    this.ledger = new StoreLedger(this.world);
+    const faults = new Map<string, CallFault>();
+    for (const fault of plan.faults) {
+      if (fault.what === 'call') faults.set(`${String(fault.process)} ${String(fault.call)}`, fault.how);
+    }
+    this.#troubles = {
+      isSynchronous: plan.isSynchronous,
+      awayUntilMs: 0,
+      faultOf: (process, call) => faults.get(`${process.name.split('.', 1)[0] ?? ''} ${String(call)}`),
+    };
+    this.#parts = parts(this);
+  }
+
+  async run(): Promise<Outcome> {
+    const { world, plan } = this;
+    const { capacity, ordered } = plan.options;
+    const limits = { type: 'limits', capacity, ordered };
+    world.see(limits);
+    world.commit({ ...limits, exclusive: true });
+    for (const at of plan.roles.keys()) this.#start(at);
+    for (const [at] of plan.deliveries.entries()) this.#parts.begin(at);
+    for (const fault of plan.faults) {
+      if (fault.what !== 'call')
+        world.after(fault.atMs, () => {
+          this.#break(fault);
+        });
+    }
+    await world.passUntil(plan.calmMs, () => world.nowMs >= plan.calmMs);
+    world.isCalm = true;
+    this.#troubles.awayUntilMs = 0;
+    for (const running of this.running) running?.process.resume();
+    for (const at of plan.roles.keys()) if (this.running[at] === undefined) this.#start(at);
+    for (const [at, running] of this.running.entries())
+      if (running !== undefined) this.#parts.probe(running, at);
+    if (await this.#drain()) await this.#end();
+    return { failures: this.#failures(), world };
+  }
+
+  /** What the handler or endpoint does this time. */
+  nextAct(key: string, id: string): Act {
+    const name = `${key} ${id}`;
+    const tries = this.#tries.get(name) ?? 0;
+    this.#tries.set(name, tries + 1);
+    const planned = this.plan.deliveries.find((one) => one.key === key && one.id === id);
+    return (this.world.isCalm ? undefined : planned?.acts[tries]) ?? { does: 'succeeds', ms: 5 };
+  }
+
+  /** A service that is alive, of those that may be asked. */
+  pick(mayBeAsked: (at: number) => boolean): Running<S> | undefined {
+    const able = this.running.filter((one, at) => one !== undefined && mayBeAsked(at)) as Running<S>[];
+    return able.length === 0 ? undefined : this.world.dice.of(able);
+  }
+
+  async #drain(): Promise<boolean> {
+    const { world } = this;
+    const { unfinished } = this.#state;
+    const isDone = (): boolean => this.#parts.areClientsDone() && unfinished.size === 0;
+    const isDrained = await world.passUntil(DRAIN_MS, isDone);
+    if (!isDrained) {
+      const clients = this.#parts.areClientsDone() ? 'no client' : 'a client';
+      world.wrong.push(
+        `Nothing fails any more, but ${String(unfinished.size)} deliveries are unfinished, and ${clients} waits.`,
+      );
+    }
+    for (const { delivery } of unfinished) {
+      const event = { type: 'pending', key: delivery.key, id: delivery.id };
+      world.see(event);
+      world.commit(event);
+    }
+    return isDrained;
+  }
+
+  async #end(): Promise<void> {
+    const { world, plan } = this;
+    if (plan.redrives && this.#state.deadLetters.size > 0) {
+      this.running
+        .at(-1)
+        ?.service.redriveAll()
+        .catch((error: unknown) => world.wrong.push(`redrive: ${String(error)}`));
+      await world.passUntil(LEARN_MS, () => false);
+      if (!(await this.#drain())) return;
+    }
+    await world.passUntil(LEARN_MS, () => false);
+    for (const [at, running] of this.running.entries()) {
+      const [is, shouldBe] = (running as Running<S>).service.compare(this.#state);
+      if (JSON.stringify(is) === JSON.stringify(shouldBe)) continue;
+      world.wrong.push(
+        `Process ${String(at)} reports ${JSON.stringify(is)} instead of ${JSON.stringify(shouldBe)}.`,
+      );
+    }
+    world.see({ type: 'totals', counts: { pending: 0 } });
+    const { inFlight } = this.#state.stats();
+    if (inFlight !== 0) world.wrong.push(`${String(inFlight)} claims are left.`);
+    for (const running of this.running) {
+      if (running === undefined) continue;
+      let isClosed = false;
+      void this.#close(running, undefined).then(() => (isClosed = true));
+      if (!(await world.passUntil(60_000, () => isClosed))) world.wrong.push('A service does not close.');
+    }
+    await world.passUntil(LEARN_MS + 1, () => false);
+  }
+
+  #failures(): string[] {
+    const { world } = this;
+    const seen = checkHistory(world.seen).filter(({ rule, events }) => {
+      // A delivery may get its result without a handler, while that of a worker that has lost it still runs.
+      if (rule === 'foreign') return false;
+      const { id = '' } = world.seen[events.at(-1) ?? 0] ?? {};
+      return (rule !== 'running' && rule !== 'settled') || !this.ledger.forgottenIds.has(id);
+    });
+    const reported = checkHistory(world.reported).filter(({ rule }) => rule === 'totals');
+    return [
+      ...seen.map((one) => `seen ${one.rule}: ${one.message} (${one.events.join(', ')})`),
+      ...checkHistory(world.committed).map(
+        (one) => `store ${one.rule}: ${one.message} (${one.events.join(', ')})`,
+      ),
+      ...reported.map((one) => `reported ${one.rule}: ${one.message}`),
+      ...world.wrong.map((what) => `wrong: ${what}`),
+    ];
+  }
+
+  #start(at: number): void {
+    const { world } = this;
+    const starts = (this.#starts[at] = (this.#starts[at] ?? -1) + 1);
+    const process = new Process(world, `${String(at)}.${String(starts)}`);
+    // Its calls are counted on, so that a fault happens once.
+    process.calls = this.#latest[at]?.calls ?? 0;
+    this.#latest[at] = process;
+    const inner = new MemoryStore(this.#state);
+    const store = faultyStore(inner, world, process, this.ledger, this.#troubles);
+    try {
+      this.running[at] = { process, service: this.#parts.create(at, store, process) };
+    } catch {
+      this.#die(at, process, 1000);
+    }
+  }
+
+  #die(at: number, process: Process, forMs: number): void {
+    process.isDead = true;
+    this.running[at] = undefined;
+    this.world.see({ type: 'died', worker: process.name });
+    this.world.after(forMs, () => {
+      if (this.running[at] === undefined) this.#start(at);
+    });
+  }
+
+  async #close({ process, service }: Running<S>, timeoutMs: number | undefined): Promise<void> {
+    const { world } = this;
+    await service.close(timeoutMs);
+    world.reported.push({
+      type: 'totals',
+      atMs: world.nowMs,
+      worker: process.name,
+      counts: service.totals(),
+    });
+    world.see({ type: 'died', worker: process.name });
+    // A request that is answered while it closes may leave one for a while.
+    world.after(LEARN_MS, () => {
+      if (process.timers > 0) world.wrong.push(`${String(process.timers)} timers are left.`);
+    });
+  }
+
+  #break(fault: Exclude<Plan['faults'][number], { readonly what: 'call' }>): void {
+    const { world } = this;
+    if (world.isCalm) return;
+    if (fault.what === 'store-away') this.#troubles.awayUntilMs = world.nowMs + fault.forMs;
+    else if (fault.what === 'wall-jumps') world.wallAheadMs += fault.byMs;
+    else {
+      const { process: at, forMs } = fault;
+      const running = this.running[at];
+      if (running === undefined) return;
+      const { process } = running;
+      if (fault.what === 'stops') process.stop(forMs);
+      else if (fault.what === 'dies') this.#die(at, process, forMs);
+      else {
+        this.running[at] = undefined;
+        process.do(() => {
+          void this.#close(running, forMs / 2).then(() => {
+            if (this.running[at] === undefined) this.#start(at);
+          });
+        });
+      }
+    }
+  }
+}
