@@ -7,25 +7,29 @@ import { renderLab } from './lab-page.ts';
 import { runAll } from './lab-pool.ts';
 import { LAB_RUNS } from './lab-runs.ts';
 
-// Without arguments all runs are made anew. `--only TEXT`, once or more, makes those whose names contain all texts, and
-// `--seeds N` makes fewer seeds.
+// Without arguments all runs are made anew. `--only TEXT`, once or more, makes those whose names contain all texts,
+// `--seeds N` makes fewer seeds, and `--missing` those that the report lacks.
 const { values } = parseArgs({
-  options: { only: { type: 'string', multiple: true }, seeds: { type: 'string' } },
+  options: {
+    only: { type: 'string', multiple: true },
+    seeds: { type: 'string' },
+    missing: { type: 'boolean' },
+  },
 });
 /** Runs between two writes. */
 const SAVE_EVERY = 20;
 
-const { only = [], seeds = '3' } = values;
+const { only = [], seeds = '3', missing = false } = values;
+const before = existsSync(LAB_FILE) ? (JSON.parse(await readFile(LAB_FILE, 'utf8')) as LabReport) : {};
 const chosen = LAB_RUNS.filter(({ name }) => only.every((text) => name.includes(text)));
 const tasks = chosen.flatMap((run) =>
   Array.from({ length: Math.min(run.seeds, Number(seeds)) }, (_, index) => ({
     name: run.name,
     seed: index + 1,
-  })),
+  })).slice(missing ? (before[run.name]?.length ?? 0) : 0),
 );
 
-const before = existsSync(LAB_FILE) ? (JSON.parse(await readFile(LAB_FILE, 'utf8')) as LabReport) : {};
-const results = new Map<string, LabResult[]>();
+const results = new Map(missing ? Object.entries(before).map(([name, ofRun]) => [name, [...ofRun]]) : []);
 let made = 0;
 await runAll(tasks, async ({ name, seed }, result) => {
   const ofRun = results.get(name) ?? [];
