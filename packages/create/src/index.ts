@@ -1,0 +1,1 @@
+export { compose, type Choices, type Surroundings } from './compose.ts';
