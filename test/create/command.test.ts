@@ -49,7 +49,7 @@ const MISUSES: readonly (readonly [args: readonly string[], printed: string])[] 
     ['a', '--framework', 'expres'],
     '--framework must be one of express, fastify, koa, hono, node, but was "expres".',
   ],
-  [['a', '--sender', 'stipe'], '--sender must be a sender that --help lists, but was "stipe".'],
+  [['a', '--sender', 'stipe'], '--sender must be a name that --help lists, but was "stipe".'],
   [['a', '--store', 'redis'], '--store must be one of sqlite, postgres, memory, but was "redis".'],
   [['a', '--store'], '--store needs a value.'],
   [['a', '--store='], '--store needs a value.'],
@@ -107,9 +107,9 @@ Created ${path}.
     ]);
     expect(asked).toEqual([
       'folder (my-webhooks) ',
-      'framework: express, fastify, koa, hono, node (express) ',
-      'framework: express, fastify, koa, hono, node (express) ',
-      'store: sqlite, postgres, memory (sqlite) ',
+      'framework, one of express, fastify, koa, hono, node (express) ',
+      'framework, one of express, fastify, koa, hono, node (express) ',
+      'store, one of sqlite, postgres, memory (sqlite) ',
     ]);
     expect(out).toMatch(/^Created /);
     const server = readFileSync(join(path, 'server.js'), 'utf8');

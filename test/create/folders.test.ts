@@ -137,12 +137,13 @@ describe('the senders', () => {
   });
 });
 
-/** A sender of each kind: HMAC, a token, a key pair, a signed URL, and a function to fill in. */
+/** A sender of each kind: HMAC, a token, a key pair, a signed URL, one that only the sender can sign, and a function to fill in. */
 const PAIRS = [
   ['express', 'stripe'],
   ['fastify', 'gitlab'],
   ['koa', 'discord'],
   ['hono', 'twilio'],
+  ['node', 'paypal'],
   ['node', 'other'],
 ] as const;
 
@@ -157,7 +158,7 @@ describe('the test of a folder', () => {
   it.each(PAIRS)(
     'passes: %s, %s',
     async (framework, sender) => {
-      const path = write(framework, composed({ framework, sender }));
+      const path = write(`${framework}-${sender}`, composed({ framework, sender }));
       const printed = await run(process.execPath, ['--test'], path);
       expect(printed).toMatch(/^\D*pass 2$/m);
       expect(printed).toMatch(/^\D*fail 0$/m);

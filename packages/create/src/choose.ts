@@ -76,13 +76,17 @@ export function parseCommand(args: readonly string[]): ReadonlyMap<string, strin
   return given;
 }
 
+/** The names of an option, for the user. */
+export function listOf(names: readonly string[]): string {
+  return names.length > MAX_LISTED ? 'a name that --help lists' : `one of ${names.join(', ')}`;
+}
+
 /** @throws UsageError for a value that does not exist, and for a folder whose name no package can have. */
 export function check({ option, names }: Question, value: string): void {
   if (names === undefined) {
     checkName(basename(resolve(value)));
   } else if (!names.includes(value)) {
-    const list = names.length > MAX_LISTED ? 'a sender that --help lists' : `one of ${names.join(', ')}`;
-    throw new UsageError(`--${option} must be ${list}, but was "${value}".`);
+    throw new UsageError(`--${option} must be ${listOf(names)}, but was "${value}".`);
   }
 }
 

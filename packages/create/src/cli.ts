@@ -7,25 +7,35 @@ import { runCli } from './run-cli.ts';
 const { version } = createRequire(import.meta.url)('../package.json') as { version: string };
 const { stdin, stdout, stderr } = process;
 
-const ended = new AbortController();
-const lines = stdin.isTTY && stdout.isTTY ? createInterface({ input: stdin, output: stdout }) : undefined;
-// Ctrl-C and Ctrl-D.
-lines?.once('close', () => {
-  ended.abort();
+const terminal = stdin.isTTY && stdout.isTTY ? createInterface({ input: stdin, output: stdout }) : undefined;
+// Unlike those of question(), lines that come before they are asked for are kept.
+const lines = terminal?.[Symbol.asyncIterator]();
+let isEnded = false;
+terminal?.once('close', () => {
+  isEnded = true;
 });
+
+async function ask(question: string): Promise<string> {
+  terminal?.setPrompt(question);
+  // It would read on after Ctrl-C or Ctrl-D.
+  if (!isEnded) terminal?.prompt();
+  const line = await lines?.next();
+  if (line?.done !== false) throw new Error('The user has ended it.');
+  return line.value;
+}
 
 try {
   process.exitCode = await runCli(process.argv.slice(2), {
     out: (text) => stdout.write(`${text}\n`),
     err: (text) => stderr.write(`${text}\n`),
-    ask: lines && ((question) => lines.question(question, { signal: ended.signal })),
+    ask: terminal && ask,
     version,
     secret: () => randomBytes(32).toString('hex'),
   });
 } catch (error) {
-  if (!ended.signal.aborted) throw error;
+  if (!isEnded) throw error;
   stderr.write('\nEnded: nothing was written.\n');
   process.exitCode = 1;
 } finally {
-  lines?.close();
+  terminal?.close();
 }

@@ -1,6 +1,6 @@
 import { mkdir, readdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { check, choicesOf, parseCommand, type Question, QUESTIONS, UsageError } from './choose.ts';
+import { check, choicesOf, listOf, parseCommand, type Question, QUESTIONS, UsageError } from './choose.ts';
 import { compose, type Surroundings } from './compose.ts';
 
 /** Where the command reads and writes. */
@@ -59,7 +59,7 @@ async function complete(
 async function answerTo(question: Question, { ask, err }: Terminal): Promise<string> {
   const { option, byDefault, names } = question;
   if (ask === undefined) return byDefault;
-  const list = names === undefined ? '' : `: ${names.join(', ')}`;
+  const list = names === undefined ? '' : `, ${listOf(names)}`;
   for (;;) {
     const answer = (await ask(`${option}${list} (${byDefault}) `)).trim() || byDefault;
     try {

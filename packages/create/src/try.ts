@@ -96,7 +96,7 @@ function casesOf(sender: string, { signed, token }: Chosen['sent']): string {
   if (signed === 'never')
     return `// Only ${sender} can sign. Send a test event from its dashboard to see a delivery accepted.
 test('rejects an unsigned delivery', async () => {
-  const response = await fetch(url, delivery);
+  const response = await fetch(url, { method: 'POST', body: delivery.body });
   assert.equal(response.status, 401);
 });
 
