@@ -1,5 +1,6 @@
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { runInThisContext } from 'node:vm';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { compose, type Choices } from 'create-webhook-backpressure';
 import { verifiers } from '@webhook-backpressure/node/inbox';
@@ -117,10 +118,12 @@ describe('the senders', () => {
         (composed({ sender })['.env'] ?? '').split('\n').map((line) => line.split(/=(.*)/).slice(0, 2)),
       ) as Record<string, string>;
       const names = variables.map(({ name }) => name);
-      const make = new Function('verifiers', ...names, `${code}; return ${verify};`);
-      const made = make(verifiers, ...names.map((name) => env[name])) as (delivery: object) => unknown;
+      const make = runInThisContext(`(verifiers, ${names.join()}) => {${code}; return ${verify};}`) as (
+        ...given: unknown[]
+      ) => (delivery: object) => unknown;
+      const made = make(verifiers, ...names.map((name) => env[name]));
       const delivery = { headers: {}, rawBody: new Uint8Array(), text: () => '', url: '/', method: 'POST' };
-      await expect((async () => made(delivery))()).rejects.toThrow();
+      await expect(Promise.resolve().then(() => made(delivery))).rejects.toThrow();
     },
   );
 

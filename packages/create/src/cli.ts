@@ -10,15 +10,15 @@ const { stdin, stdout, stderr } = process;
 const terminal = stdin.isTTY && stdout.isTTY ? createInterface({ input: stdin, output: stdout }) : undefined;
 // Unlike those of question(), lines that come before they are asked for are kept.
 const lines = terminal?.[Symbol.asyncIterator]();
-let isEnded = false;
+const ended = new AbortController();
 terminal?.once('close', () => {
-  isEnded = true;
+  ended.abort();
 });
 
 async function ask(question: string): Promise<string> {
   terminal?.setPrompt(question);
   // It would read on after Ctrl-C or Ctrl-D.
-  if (!isEnded) terminal?.prompt();
+  if (!ended.signal.aborted) terminal?.prompt();
   const line = await lines?.next();
   if (line?.done !== false) throw new Error('The user has ended it.');
   return line.value;
@@ -33,7 +33,7 @@ try {
     secret: () => randomBytes(32).toString('hex'),
   });
 } catch (error) {
-  if (!isEnded) throw error;
+  if (!ended.signal.aborted) throw error;
   stderr.write('\nEnded: nothing was written.\n');
   process.exitCode = 1;
 } finally {

@@ -74,7 +74,7 @@ export function compose(choices: Choices, { version, secret }: Surroundings): Re
 
 function manifest({ name, framework, framed, stored }: Chosen, version: string): string {
   const packages = ['dashboard', framework, 'observe', 'prometheus', stored.package ?? []].flat();
-  const ours = packages.map((one) => [`${OURS}/${one}`, version]);
+  const ours = packages.map((one) => [`${OURS}/${one}`, version] as const);
   const dependencies = { ...Object.fromEntries(ours), ...framed.dependencies, ...stored.dependencies };
   const all = {
     name,
