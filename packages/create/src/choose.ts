@@ -1,7 +1,7 @@
 import { builtinModules } from 'node:module';
 import { basename, resolve } from 'node:path';
 import { parseArgs } from 'node:util';
-import type { Choices } from './compose.ts';
+import type { Choices } from './chosen.ts';
 import { FRAMEWORKS } from './frameworks.ts';
 import { SENDERS } from './senders.ts';
 import { STORES } from './stores.ts';
@@ -11,7 +11,7 @@ export class UsageError extends Error {
   override readonly name = 'UsageError';
 }
 
-/** What can be chosen by an option or by an answer. The first folder is the current one of npm. */
+/** What can be chosen by an option or by an answer. */
 export interface Question {
   readonly option: 'folder' | 'framework' | 'sender' | 'store';
   readonly byDefault: string;

@@ -1,1 +1,2 @@
-export { compose, type Choices, type Surroundings } from './compose.ts';
+export type { Choices } from './chosen.ts';
+export { compose, type Surroundings } from './compose.ts';

@@ -1,4 +1,4 @@
-import type { Chosen } from './compose.ts';
+import type { Chosen } from './chosen.ts';
 
 const PAGES = 'https://github.com/webhook-backpressure/webhook-backpressure/blob/main';
 

@@ -1,4 +1,4 @@
-import type { Chosen } from './compose.ts';
+import type { Chosen } from './chosen.ts';
 
 /** The text of `server.js`. */
 export function serverOf({ framework, sender, framed, sent, stored, variables }: Chosen): string {

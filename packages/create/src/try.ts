@@ -1,4 +1,4 @@
-import type { Chosen } from './compose.ts';
+import type { Chosen } from './chosen.ts';
 
 /** In the test, the secret is a constant there; `fire` makes a key pair from `local`. */
 function secretOf({ sent }: Chosen, secret: string): string {
