@@ -34,6 +34,7 @@ const mayImport = {
   prometheus: { packages: ['base', 'observe'], npm: ['prom-client'] },
   dashboard: { packages: ['base', 'core', 'inbox', 'observe'], node: 'types' },
   planner: { packages: ['base', 'senders', 'core', 'fleet', 'inbox'], node: 'values' },
+  create: { node: 'values' },
   fire: { packages: ['base', 'senders', 'inbox', 'planner', 'sender'], node: 'values' },
 };
 

@@ -16,6 +16,7 @@ const PROGRAMS = {
   postgres: { cli: 'src/cli.ts' },
   planner: { cli: 'src/cli.ts' },
   fire: { cli: 'src/cli.ts' },
+  create: { cli: 'src/cli.ts' },
 };
 
 /** Packages whose entries share modules: each module must be in one file only, since some have state. */

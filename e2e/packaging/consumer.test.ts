@@ -52,6 +52,7 @@ const projects: readonly Project[] = [
   { uses: 'reconcile', with: 'node', beside: {} },
   { uses: 'planner', beside: {} },
   { uses: 'fire', beside: {} },
+  { uses: 'create', beside: {} },
   { uses: 'prometheus', with: 'node', beside: { 'prom-client': testedVersion('prom-client') } },
   { uses: 'prometheus', with: 'node', beside: { 'prom-client': testedVersion('prom-client150') } },
 ];

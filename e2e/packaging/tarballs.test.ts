@@ -17,6 +17,7 @@ const BESIDE_ENTRIES: Readonly<Record<string, readonly string[]>> = {
   postgres: ['dist/cli.js'],
   planner: ['dist/cli.js'],
   fire: ['dist/cli.js'],
+  create: ['dist/cli.js'],
   prometheus: ['alerts.yaml', 'grafana-dashboard.json'],
 };
 

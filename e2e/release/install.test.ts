@@ -4,8 +4,11 @@ import { adapters } from '../../tooling/packages.js';
 import { testedVersion } from '../packaging/packed.ts';
 import { compile, report, REPORT } from '../packaging/project.ts';
 import { NODE_AND_NPM, Project } from './project.ts';
+import { UNSCOPED } from './scope.ts';
 
-const { folder, registry, packages } = inject('rehearsal');
+const { folder, registry, packages: all } = inject('rehearsal');
+// npm finds packages without our scope elsewhere.
+const packages = all.filter(({ name }) => name !== UNSCOPED);
 
 /** Programs of `e2e/packaging/consumer` that need no server. */
 const PROGRAMS = [

@@ -3,7 +3,7 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse } 
 import { createRequire } from 'node:module';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
-import { SCOPE } from './scope.ts';
+import { SCOPE, UNSCOPED } from './scope.ts';
 import { folder as tools } from './tools.ts';
 
 interface Verdaccio {
@@ -32,7 +32,12 @@ export class Registry {
       auth: { htpasswd: { file: join(storage, 'htpasswd') } },
       // Other packages come from the registry that npm is configured with.
       uplinks: {},
-      packages: { [`${SCOPE}/*`]: { access: '$all', publish: '$all', unpublish: '$all' } },
+      packages: Object.fromEntries(
+        [`${SCOPE}/*`, UNSCOPED].map((name) => [
+          name,
+          { access: '$all', publish: '$all', unpublish: '$all' },
+        ]),
+      ),
       log: { type: 'stdout', format: 'pretty', level: 'error' },
     });
     const server = createServer((request, response) => {

@@ -38,6 +38,7 @@ export const additions: readonly Entry[] = [
   packageOf('reconcile', 'Reconcile'),
   packageOf('planner', 'Planner'),
   packageOf('fire', 'Fire'),
+  packageOf('create', 'Create'),
   packageOf('dashboard', 'Dashboard'),
   packageOf('prometheus', 'Prometheus'),
   packageOf('otel', 'OpenTelemetry'),
