@@ -202,3 +202,19 @@ describe('our sender and our receiver', () => {
     expect(allowed.attempts).toBeLessThan(405);
   });
 });
+
+it('a request for permission ends with the sender', async () => {
+  const signals: AbortSignal[] = [];
+  const bed = new SenderBed(
+    ({ signal }) => {
+      signals.push(signal);
+      return new Promise<never>(() => undefined);
+    },
+    { limits: { origin: ORIGIN } },
+  );
+  await sendAll(bed, 1);
+  await bed.run(100);
+  await bed.sender.close();
+  expect(signals.map(({ aborted }) => aborted)).toEqual([true]);
+  expect(bed.clock.pending).toBe(0);
+});
