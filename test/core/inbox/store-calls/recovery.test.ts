@@ -59,7 +59,7 @@ describe('an idle inbox', () => {
   it('notices that the store works by renewals, while all workers are busy', async () => {
     const bench = new InboxBench({ concurrency: 1 });
     await bench.deliver('1');
-    const { stats } = bench.store;
+    const stats = bench.store.stats.bind(bench.store);
     Object.assign(bench.store, { stats: () => Promise.reject(new Error('the connection was lost')) });
     await bench.advance(5000);
     Object.assign(bench.store, { stats });
