@@ -2,14 +2,13 @@ import { gzipSync } from 'node:zlib';
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Locator } from 'playwright-core';
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { afterEach, describe, expect, it } from 'vitest';
 import { plan, type Figures } from '@webhook-backpressure/planner';
 import { requestOf } from '@webhook-backpressure/planner/parts';
-import { openBrowser, OPEN_BROWSER_LIMIT_MS, type Opened } from '../../test/browser/open-browser.ts';
 import { duration, grouped, percent } from '../../packages/planner/src/base/format.ts';
 import { root } from '../../tooling/packages.js';
 import { Reader, type View } from './reader.ts';
-import { serveSite } from './site-server.ts';
+import { openSite } from './opened-site.ts';
 
 const DESKTOP: View = { width: 1440, colorScheme: 'light' };
 const EXAMPLE = '?senders=shopify:70,github:30&burst=2000/2s&normal=5/s&service=80ms&concurrency=10';
@@ -17,23 +16,8 @@ const LIMIT_BYTES = 250_000;
 /** A plan takes seconds, and several times as many on a busy machine. */
 const PLAN_LIMIT_MS = 100_000;
 
-let opened: Opened;
-let site: Awaited<ReturnType<typeof serveSite>>;
+const site = openSite();
 let reader: Reader | undefined;
-
-beforeAll(async () => {
-  opened = await openBrowser();
-  site = await serveSite();
-}, OPEN_BROWSER_LIMIT_MS);
-
-afterAll(async () => {
-  site.close();
-  await opened.close?.();
-});
-
-beforeEach(({ skip }) => {
-  if (opened.browser === undefined) skip(opened.missing);
-});
 
 afterEach(async () => {
   const { errors = [], requests = [] } = reader ?? {};
@@ -46,9 +30,8 @@ afterEach(async () => {
 
 /** Opens the home page with a scenario, and scrolls to the planner. */
 async function visit(search = '', view = DESKTOP): Promise<Locator> {
-  if (opened.browser === undefined) throw new Error(opened.missing);
   await reader?.close();
-  reader = await Reader.open(opened.browser, site.address, view);
+  reader = await Reader.open(site.browser, site.address, view);
   await reader.visit(search);
   const planner = reader.page.locator('.planner');
   await planner.scrollIntoViewIfNeeded();
@@ -186,12 +169,12 @@ describe('the planner of the home page', () => {
   });
 
   it('is text and a command without JavaScript', async () => {
-    const context = await opened.browser?.newContext({ javaScriptEnabled: false });
-    const page = await context?.newPage();
-    await page?.goto(site.address);
-    expect(await page?.getByText('npx @webhook-backpressure/planner').isVisible()).toBe(true);
-    expect(await page?.locator('.planner').isVisible()).toBe(false);
-    await context?.close();
+    const context = await site.browser.newContext({ javaScriptEnabled: false });
+    const page = await context.newPage();
+    await page.goto(site.address);
+    expect(await page.getByText('npx @webhook-backpressure/planner').isVisible()).toBe(true);
+    expect(await page.locator('.planner').isVisible()).toBe(false);
+    await context.close();
   });
 
   it('adds less than 250 kB', () => {

@@ -1,9 +1,8 @@
 import type { Page } from 'playwright-core';
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { openBrowser, OPEN_BROWSER_LIMIT_MS, type Opened } from '../../test/browser/open-browser.ts';
+import { afterEach, describe, expect, it } from 'vitest';
 import { groups } from '../../site/src/navigation.ts';
 import { Reader, type View } from './reader.ts';
-import { serveSite } from './site-server.ts';
+import { openSite } from './opened-site.ts';
 
 const VIEWS: readonly View[] = [
   { width: 1440, colorScheme: 'light' },
@@ -13,23 +12,8 @@ const VIEWS: readonly View[] = [
 ];
 const PAGES = ['', 'start', 'inbox', 'options', 'many-machines', 'api/core/interfaces/IntakeOptions'];
 
-let opened: Opened;
-let site: Awaited<ReturnType<typeof serveSite>>;
+const site = openSite();
 let reader: Reader | undefined;
-
-beforeAll(async () => {
-  opened = await openBrowser();
-  site = await serveSite();
-}, OPEN_BROWSER_LIMIT_MS);
-
-afterAll(async () => {
-  site.close();
-  await opened.close?.();
-});
-
-beforeEach(({ skip }) => {
-  if (opened.browser === undefined) skip(opened.missing);
-});
 
 afterEach(async () => {
   if (reader === undefined) return;
@@ -41,8 +25,7 @@ afterEach(async () => {
 });
 
 async function read(view: View): Promise<Reader> {
-  if (opened.browser === undefined) throw new Error(opened.missing);
-  reader = await Reader.open(opened.browser, site.address, view);
+  reader = await Reader.open(site.browser, site.address, view);
   return reader;
 }
 

@@ -1,10 +1,9 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterAll, beforeAll, beforeEach, expect, it } from 'vitest';
-import { openBrowser, OPEN_BROWSER_LIMIT_MS, type Opened } from '../../test/browser/open-browser.ts';
+import { expect, it } from 'vitest';
 import { BASE, ORIGIN } from '../../site/src/addresses.ts';
 import { root } from '../../tooling/packages.js';
-import { serveSite } from './site-server.ts';
+import { openSite } from './opened-site.ts';
 
 /** In the page: the pixels that the page and its tables are too wide. */
 const WIDTHS = `(() => {
@@ -16,22 +15,7 @@ const WIDTHS = `(() => {
   };
 })()`;
 
-let opened: Opened;
-let site: Awaited<ReturnType<typeof serveSite>>;
-
-beforeAll(async () => {
-  opened = await openBrowser();
-  site = await serveSite();
-}, OPEN_BROWSER_LIMIT_MS);
-
-afterAll(async () => {
-  site.close();
-  await opened.close?.();
-});
-
-beforeEach(({ skip }) => {
-  if (opened.browser === undefined) skip(opened.missing);
-});
+const site = openSite();
 
 /** All pages, but of the API reference only those of the core, since the others are alike. */
 function addresses(): string[] {
@@ -45,8 +29,7 @@ function addresses(): string[] {
 it.each([390, 1440])(
   'has no page wider than a screen of %i px, and no table wider than its column',
   async (width) => {
-    if (opened.browser === undefined) throw new Error(opened.missing);
-    const context = await opened.browser.newContext({ viewport: { width, height: 900 } });
+    const context = await site.browser.newContext({ viewport: { width, height: 900 } });
     const page = await context.newPage();
     const wide: string[] = [];
     let tables = 0;
@@ -62,8 +45,7 @@ it.each([390, 1440])(
 );
 
 it('names the columns of a table in each row on a phone', async () => {
-  if (opened.browser === undefined) throw new Error(opened.missing);
-  const page = await opened.browser.newPage({ viewport: { width: 390, height: 844 } });
+  const page = await site.browser.newPage({ viewport: { width: 390, height: 844 } });
   await page.goto(`${site.address}options`);
   const label = `getComputedStyle(document.querySelector('#maxwaitms td:last-child'), '::before').content`;
   expect(await page.evaluate(label)).toBe('"Effect: "');

@@ -50,7 +50,7 @@ afterAll(() => {
 it('shows files with names, of which most are tests', () => {
   expect([...files.keys()].filter((name) => !/^[\w.-]+\.ts$/.test(name))).toEqual([]);
   expect([...files.keys()].filter((name) => !tests.includes(name))).toEqual(['listen.ts']);
-  expect([forNode.length, forVitest.length]).toEqual([8, 1]);
+  expect([forNode.length, forVitest.length]).toEqual([9, 1]);
 });
 
 it('shows tests for Node that pass, and leave nothing open', async () => {
