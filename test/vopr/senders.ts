@@ -122,7 +122,7 @@ export class Senders {
     // A sender of this run gives up before it waits for an hour.
     if (delayS === undefined || delayS > 3600) {
       this.open -= 1;
-      // It may be stored all the same, but nobody was promised anything.
+      // It may be stored all the same, but its sender got no promise.
       sent.isAcknowledged = true;
       return;
     }
