@@ -42,7 +42,8 @@ export const nav: readonly (Link | Menu)[] = [
 
 const apiPackages = publishedPackages()
   .filter((published) => documentedEntries(published).length > 0)
-  .map(({ folder, manifest: { name } }) => ({ text: name.replace(/^@.*\//, ''), link: `/api/${folder}/` }));
+  .map(({ manifest: { name } }) => name.replace(/^@.*\//, ''))
+  .map((name) => ({ text: name, link: `/api/${name}/` }));
 
 export const sidebar: Readonly<Record<string, readonly (Link | Menu)[]>> = {
   '/api/': [{ text: 'API reference', items: apiPackages }],
