@@ -6,6 +6,7 @@ import { afterEach, describe, expect, it } from 'vitest';
 import { plan, type Figures } from '@webhook-backpressure/planner';
 import { requestOf } from '@webhook-backpressure/planner/parts';
 import { duration, grouped, percent } from '../../packages/planner/src/base/format.ts';
+import { recoveryOf } from '../../packages/planner/src/output/text.ts';
 import { root } from '../../tooling/packages.js';
 import { Reader, type View } from './reader.ts';
 import { openSite } from './opened-site.ts';
@@ -50,7 +51,8 @@ async function shownFigures(planner: Locator): Promise<string[][]> {
 
 /** What the command finds for the scenario of an address. */
 async function planOf(search: string): Promise<{ figures: string[][]; reasons: readonly string[] }> {
-  const { runs, recommendation, warnings } = await plan(requestOf(new Map(new URLSearchParams(search))));
+  const planned = await plan(requestOf(new Map(new URLSearchParams(search))));
+  const { runs, recommendation, warnings } = planned;
   const cells = ({ lost, events, attemptsPerEvent, delayS }: Figures): string[] => [
     ...[grouped(lost), percent(lost, events), attemptsPerEvent.toFixed(2)],
     ...[duration(delayS.p50), duration(delayS.p99)],
@@ -63,7 +65,7 @@ async function planOf(search: string): Promise<{ figures: string[][]; reasons: r
       off(sender.switchedOff),
     ]),
   ]);
-  return { figures, reasons: [...recommendation.reasons, ...warnings] };
+  return { figures, reasons: [...recommendation.reasons, ...recoveryOf(planned), ...warnings] };
 }
 
 /** Compares the columns that each line has. */
@@ -84,7 +86,7 @@ describe('the planner of the home page', () => {
     await finished(planner);
     await expectPlanOf(EXAMPLE, planner);
     expect(await planner.getByText('webhookInbox({ store: sqliteStore').isVisible()).toBe(true);
-    expect(await planner.locator('figure').count()).toBe(5);
+    expect(await planner.locator('figure').count()).toBe(6);
     expect(await planner.getByText('npx @webhook-backpressure/planner').textContent()).toBe(
       'npx @webhook-backpressure/planner --senders shopify:70,github:30 --burst 2000/2s --normal 5/s --service 80ms --concurrency 10',
     );
