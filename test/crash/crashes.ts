@@ -19,7 +19,7 @@ export interface Outcome {
   readonly stored: StoredInFile;
 }
 
-export const SETTINGS: ReceiverSettings = { concurrency: 10, attempts: 20, maxHandlingMs: 60_000 };
+const SETTINGS: ReceiverSettings = { concurrency: 10, attempts: 20, maxHandlingMs: 60_000 };
 
 const CONNECTIONS = 16;
 const MAX_HANDLING_MS = 8;

@@ -5,11 +5,12 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { readLog } from './handler-log.ts';
 import { Receiver, type ReceiverSettings } from './receiver.ts';
 import { Sender } from './sender.ts';
-import { readFile, rememberedAs } from './sqlite-audit.ts';
+import { readFile, rememberedOf } from './sqlite-audit.ts';
 
 const ATTEMPTS = 3;
 const SETTINGS: ReceiverSettings = { concurrency: 4, attempts: ATTEMPTS, maxHandlingMs: 60_000 };
 const NEIGHBOURS = Array.from({ length: 12 }, (_, at) => `neighbour-${String(at)}`);
+const REMEMBERED = NEIGHBOURS.map((id) => rememberedOf({ key: 'default', id })).sort();
 
 let folder: string;
 let file: string;
@@ -69,7 +70,7 @@ describe('a delivery whose handler kills the process', () => {
     await receiver.kill();
     const { completed, deadLetters, unfinished } = readFile(file);
     expect({ completed: [...completed].sort(), deadLetters, unfinished }).toEqual({
-      completed: NEIGHBOURS.map(rememberedAs).sort(),
+      completed: REMEMBERED,
       deadLetters: ['poison'],
       unfinished: 0,
     });
@@ -87,7 +88,7 @@ describe('a delivery whose handler never ends', () => {
     await receiver.kill();
     expect(startsOf('hanging')).toBe(ATTEMPTS);
     const { completed, deadLetters } = readFile(file);
-    expect([...completed].sort()).toEqual(NEIGHBOURS.map(rememberedAs).sort());
+    expect([...completed].sort()).toEqual(REMEMBERED);
     expect(deadLetters).toEqual(['hanging']);
   }, 60_000);
 });
