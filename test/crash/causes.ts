@@ -1,4 +1,13 @@
-import type { Repeat } from './handler-log.ts';
+import type { Step } from './handler-log.ts';
+
+/** A handler that was started although one had been started for the same delivery. */
+interface Repeat {
+  /** The process that had started it before, and when. */
+  readonly life: number;
+  readonly fromMs: number;
+  /** When it was started again, in milliseconds since 1970. */
+  readonly toMs: number;
+}
 
 /** Why handlers may be started again: their process was killed, lost its network, or the server was stopped. */
 export type Cause = { readonly fromMs: number; toMs: number } & (
@@ -16,10 +25,10 @@ export interface Explained {
 /** A kill explains more than a partition, and a partition more than a stop of the server. */
 const ORDER = ['kill', 'partition', 'stop'] as const;
 
-export function explain(repeats: readonly Repeat[], causes: readonly Cause[]): Explained {
+export function explain(log: readonly Step[], causes: readonly Cause[]): Explained {
   const counts = new Map<Cause, number>(causes.map((cause) => [cause, 0]));
   const unexplained: Repeat[] = [];
-  for (const repeat of repeats) {
+  for (const repeat of repeatsIn(log)) {
     const candidates = ORDER.flatMap((what) => causes.filter((cause) => cause.what === what)).filter(
       (cause) =>
         (cause.what === 'stop' || cause.life === repeat.life) &&
@@ -33,4 +42,14 @@ export function explain(repeats: readonly Repeat[], causes: readonly Cause[]): E
   const of = (what: Cause['what']): number[] =>
     [...counts].filter(([cause]) => cause.what === what).map(([, count]) => count);
   return { perKill: of('kill'), perPartition: of('partition'), perStop: of('stop'), unexplained };
+}
+
+function repeatsIn(log: readonly Step[]): Repeat[] {
+  const last = new Map<string, Step>();
+  return log.flatMap((step) => {
+    if (step.type !== 'started') return [];
+    const before = last.get(step.id);
+    last.set(step.id, step);
+    return before ? [{ life: Number(before.worker), fromMs: before.atMs, toMs: step.atMs }] : [];
+  });
 }

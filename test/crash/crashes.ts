@@ -1,9 +1,10 @@
 import { setTimeout } from 'node:timers/promises';
 import { chanceOf } from './chance.ts';
-import { readLog, type Handled } from './handler-log.ts';
+import type { HistoryEvent } from '@webhook-backpressure/core/testing';
+import { historyOf, readLog } from './handler-log.ts';
 import { Receiver, type ReceiverSettings } from './receiver.ts';
 import { Sender } from './sender.ts';
-import { readFile, type StoredInFile } from './sqlite-audit.ts';
+import { readFile, rememberedOf, type StoredInFile } from './sqlite-audit.ts';
 
 export interface Plan {
   readonly file: string;
@@ -14,11 +15,11 @@ export interface Plan {
 
 export interface Outcome {
   readonly sender: Sender;
-  readonly handled: Handled;
+  readonly history: readonly HistoryEvent[];
   readonly stored: StoredInFile;
 }
 
-export const SETTINGS: ReceiverSettings = { concurrency: 10, attempts: 20, maxHandlingMs: 60_000 };
+const SETTINGS: ReceiverSettings = { concurrency: 10, attempts: 20, maxHandlingMs: 60_000 };
 
 const CONNECTIONS = 16;
 const MAX_HANDLING_MS = 8;
@@ -70,5 +71,8 @@ export async function crash({ file, log, kills, seed }: Plan): Promise<Outcome> 
   if (!(await last.drain())) throw new Error('The last life ended by itself.');
   await last.kill();
   sender.hangUp();
-  return { sender, handled: readLog(log), stored: readFile(file) };
+  const stored = readFile(file);
+  const { concurrency } = SETTINGS;
+  const around = { ...stored, acknowledged: sender.refs, hashOf: rememberedOf, concurrency };
+  return { sender, history: historyOf(readLog(log), around), stored };
 }

@@ -1,45 +1,48 @@
 import { readFileSync } from 'node:fs';
+import type { HistoryEvent } from '@webhook-backpressure/core/testing';
 
-/** A handler that was started although one had been started for the same delivery. */
-export interface Repeat {
+/** The key and the id of a delivery, or of an event for an endpoint. */
+export interface Ref {
+  readonly key: string;
   readonly id: string;
-  /** The life that had started it before. */
-  readonly life: number;
-  /** When it had been started, and when it was started again, in milliseconds since 1970. */
-  readonly fromMs: number;
-  readonly toMs: number;
 }
 
-/** The log of the handlers. */
-export interface Handled {
-  /** Ids whose handler finished. */
-  readonly ended: ReadonlySet<string>;
-  readonly repeats: readonly Repeat[];
-  /** How many times each id was started. */
-  readonly starts: ReadonlyMap<string, number>;
+/** A start or an end of a handler. */
+export type Step = HistoryEvent & Ref;
+
+/** The steps of handlers, in order. */
+export function readLog(log: string): Step[] {
+  const lines = readFileSync(log, 'utf8').split('\n').filter(Boolean);
+  return lines.map((line) => JSON.parse(line) as Step);
 }
 
-export function readLog(log: string): Handled {
-  const ended = new Set<string>();
-  const starts = new Map<string, number>();
-  const last = new Map<string, { readonly life: number; readonly atMs: number }>();
-  const repeats: Repeat[] = [];
-  for (const line of readFileSync(log, 'utf8').split('\n')) {
-    if (line === '') continue;
-    const [what, life, atMs, id] = JSON.parse(line) as ['start' | 'end', number, number, string];
-    if (what === 'end') ended.add(id);
-    if (what !== 'start') continue;
-    const before = last.get(id);
-    if (before !== undefined) repeats.push({ id, life: before.life, fromMs: before.atMs, toMs: atMs });
-    last.set(id, { life, atMs });
-    starts.set(id, (starts.get(id) ?? 0) + 1);
-  }
-  return { ended, repeats, starts };
+/** What `checkHistory` must know beside a log. */
+export interface Around {
+  readonly acknowledged: readonly Ref[];
+  /** The deliveries that the store has completed, in the form of `hashOf`. */
+  readonly completed: readonly string[];
+  readonly hashOf: (ref: Ref) => string;
+  /** Of each process. Absent: not checked. */
+  readonly concurrency?: number;
 }
 
-/** The most repeats of deliveries that the same life had started. */
-export function mostRepeatsOfALife({ repeats }: Pick<Handled, 'repeats'>): number {
-  const counts = new Map<number, number>();
-  for (const { life } of repeats) counts.set(life, (counts.get(life) ?? 0) + 1);
-  return Math.max(0, ...counts.values());
+/**
+ * A log for `checkHistory`. A delivery that the store has completed was completed when its handler ended for the last time.
+ * An earlier end was lost with its process, so that run stays open, and `concurrency` limits how many a kill repeats.
+ */
+export function historyOf(log: readonly (HistoryEvent | Step)[], around: Around): HistoryEvent[] {
+  const { acknowledged, completed, hashOf, concurrency } = around;
+  const remembered = new Set(completed);
+  const lastEnds = new Map<string, HistoryEvent>();
+  for (const step of log) if (step.type === 'ended') lastEnds.set(hashOf(step as Step), step);
+  const ended = new Set([...lastEnds].filter(([hash]) => remembered.has(hash)).map(([, step]) => step));
+  const workers = new Set(log.map(({ worker }) => worker));
+  return [
+    ...[...workers].map((worker) => ({ type: 'limits', atMs: 0, worker, concurrency })),
+    ...log.flatMap((step) =>
+      step.type !== 'ended' ? [step] : ended.has(step) ? [{ ...step, type: 'completed' }] : [],
+    ),
+    ...acknowledged.map(({ key, id }) => ({ type: 'acknowledged', atMs: 0, key, id })),
+    { type: 'totals', atMs: 0, counts: { completed: completed.length } },
+  ];
 }

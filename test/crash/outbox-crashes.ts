@@ -1,7 +1,8 @@
 import { readFileSync } from 'node:fs';
 import { setTimeout } from 'node:timers/promises';
 import { chanceOf } from './chance.ts';
-import type { Repeat } from './handler-log.ts';
+import type { HistoryEvent } from '@webhook-backpressure/core/testing';
+import { type Around, historyOf, type Ref, type Step } from './handler-log.ts';
 import { OutboxLife, type OutboxSettings } from './outbox-life.ts';
 import { SlowEndpoint } from './slow-endpoint.ts';
 
@@ -16,14 +17,12 @@ export interface OutboxPlan {
 
 export interface OutboxOutcome {
   readonly endpoint: SlowEndpoint;
-  /** Events whose `send` resolved, by endpoint and id. */
-  readonly accepted: ReadonlySet<string>;
-  /** When each life was killed, in milliseconds since 1970. */
-  readonly killedAtMs: ReadonlyMap<number, number>;
+  /** Events whose `send` resolved. */
+  readonly accepted: readonly Ref[];
 }
 
-export const ENDPOINTS = 4;
-export const IN_FLIGHT = 10;
+const ENDPOINTS = 4;
+const IN_FLIGHT = 10;
 /** Small enough that `send` waits for room most of the time. */
 const CAPACITY = 200;
 const SECRET = `whsec_${Buffer.alloc(32, 7).toString('base64')}`;
@@ -40,13 +39,12 @@ export async function crashOutbox(plan: OutboxPlan): Promise<OutboxOutcome> {
   const settings = { store, log, url, secret: SECRET, endpoints: ENDPOINTS, maxInFlight: IN_FLIGHT };
   const begin = (life: number, isLast: boolean): OutboxLife =>
     new OutboxLife({ ...settings, capacity: CAPACITY, life, isLast });
-  const killedAtMs = new Map<number, number>();
   const alive: OutboxLife[] = [];
   const killOldest = async (): Promise<void> => {
     const victim = alive.shift();
     if (victim === undefined) return;
     if (!victim.isAlive) throw new Error(`Life ${String(victim.life)} ended by itself.`);
-    killedAtMs.set(victim.life, Date.now());
+    endpoint.died(victim.life);
     await victim.kill();
   };
   try {
@@ -71,24 +69,29 @@ export async function crashOutbox(plan: OutboxPlan): Promise<OutboxOutcome> {
     const last = begin(kills, true);
     if (!(await last.start()) || !(await last.drained())) throw new Error('The last life ended by itself.');
     await last.kill();
-    return { endpoint, accepted: acceptedBy(log), killedAtMs };
+    return { endpoint, accepted: acceptedBy(log) };
   } finally {
     await Promise.all(alive.map((left) => left.kill()));
     await endpoint.close();
   }
 }
 
-/** Requests for an event while the sender lived that had sent it before. */
-export function needlessRepeats({ endpoint, killedAtMs }: OutboxOutcome): Repeat[] {
-  return endpoint.repeats().filter(({ life, toMs }) => toMs < (killedAtMs.get(life) ?? Infinity));
+/** For `checkHistory`: an event is sent again only after the death of the sender that had sent it. */
+export function sentHistory(
+  { endpoint, accepted }: OutboxOutcome,
+  stored: Pick<Around, 'completed' | 'hashOf'>,
+): HistoryEvent[] {
+  // A request proves that its event was stored.
+  const arrived = endpoint.log.filter(({ type }) => type === 'started') as Step[];
+  const around = { ...stored, acknowledged: [...accepted, ...arrived], concurrency: ENDPOINTS * IN_FLIGHT };
+  return [{ type: 'limits', atMs: 0, exclusive: true }, ...historyOf(endpoint.log, around)];
 }
 
-function acceptedBy(log: string): ReadonlySet<string> {
-  const accepted = new Set<string>();
-  for (const line of readFileSync(log, 'utf8').split('\n').filter(Boolean)) {
-    const [what, id] = JSON.parse(line) as ['begin' | 'stored', string];
-    const number = Number(id.slice(id.indexOf('-') + 1));
-    if (what === 'stored') accepted.add(`ep${String(number % ENDPOINTS)}/${id}`);
-  }
-  return accepted;
+function acceptedBy(log: string): OutboxOutcome['accepted'] {
+  const steps = readFileSync(log, 'utf8')
+    .split('\n')
+    .filter(Boolean)
+    .map((line) => JSON.parse(line) as ['begin' | 'stored', string]);
+  const ids = new Set(steps.filter(([what]) => what === 'stored').map(([, id]) => id));
+  return Array.from(ids, (id) => ({ key: `ep${String(Number(id.split('-')[1]) % ENDPOINTS)}`, id }));
 }

@@ -1,19 +1,13 @@
 import pg from 'pg';
-import { idHash } from '../../packages/postgres/src/records/records.ts';
 
 /** The contents of the database, read without the store. */
 export interface StoredOnServer {
-  /** Completed ids, in the form of {@link hashOf}; one that was completed twice is there twice. */
+  /** Completed ids, in the form of `idHash`; one that was completed twice is there twice. */
   readonly completed: readonly string[];
   /** Rows that a completed delivery leaves behind only by mistake. */
   readonly left: Readonly<Record<'queue' | 'contents' | 'dead_letters', number>>;
   /** What the store counts, beside what there is. */
   readonly counted: { readonly depth: number; readonly bytes: number; readonly remembered: number };
-}
-
-/** The form in which the store remembers an id. All deliveries here have the same key. */
-export function hashOf(id: string): string {
-  return idHash({ key: 'default', id });
 }
 
 const SCHEMA = 'webhook_inbox';

@@ -1,9 +1,11 @@
 import { setTimeout } from 'node:timers/promises';
+import type { HistoryEvent } from '@webhook-backpressure/core/testing';
+import { idHash } from '../../packages/postgres/src/records/records.ts';
 import type { PostgresServer } from '../../demo/src/postgres-server.ts';
 import { Proxy } from '../postgres/proxy.ts';
 import { chanceOf } from './chance.ts';
 import { explain, type Cause, type Explained } from './causes.ts';
-import { readLog, type Handled } from './handler-log.ts';
+import { historyOf, readLog, type Ref } from './handler-log.ts';
 import { PostgresAudit, type StoredOnServer } from './postgres-audit.ts';
 import { Receiver, type ReceiverSettings } from './receiver.ts';
 import { Sender } from './sender.ts';
@@ -21,7 +23,7 @@ export interface FleetPlan {
 
 export interface FleetOutcome {
   readonly sender: Sender;
-  readonly handled: Handled;
+  readonly history: readonly HistoryEvent[];
   readonly explained: Explained;
   readonly stored: StoredOnServer;
   /** Processes that ended without a kill. */
@@ -95,12 +97,18 @@ export class FleetCrashes {
       this.#isSending = false;
       await Promise.all(sending);
       while ((await audit.unfinished()) > 0) await setTimeout(LOOK_MS);
-      const handled = readLog(log);
+      const steps = readLog(log);
+      const stored = await audit.read();
+      // The first one was completed before the log of completions began.
+      const isLogged = ({ id }: Ref): boolean => id !== 'first';
+      // Its runs are those of `explained`: a process may start a delivery again after a stop or a partition.
+      const ends = steps.filter((step) => step.type === 'ended' && isLogged(step));
+      const acknowledged = this.#sender.refs.filter(isLogged);
       return {
         sender: this.#sender,
-        handled,
-        explained: explain(handled.repeats, this.#causes),
-        stored: await audit.read(),
+        history: historyOf(ends, { ...stored, acknowledged, hashOf: idHash }),
+        explained: explain(steps, this.#causes),
+        stored,
         fallen: this.#fallen,
       };
     } finally {

@@ -1,4 +1,5 @@
 import { Agent, request } from 'node:http';
+import type { Ref } from './handler-log.ts';
 
 /** Tells the handler what to do. */
 export interface Wish {
@@ -9,6 +10,10 @@ export interface Wish {
 /** Sends deliveries and retries until they are acknowledged. */
 export class Sender {
   readonly acknowledged = new Set<string>();
+  /** The deliveries that were acknowledged. */
+  get refs(): Ref[] {
+    return Array.from(this.acknowledged, (id) => ({ key: 'default', id }));
+  }
   /** Requests that ended without an answer, or were refused. */
   failures = 0;
   readonly #agent = new Agent({ keepAlive: true });

@@ -3,13 +3,7 @@ import { once } from 'node:events';
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { setTimeout } from 'node:timers/promises';
-import type { Repeat } from './handler-log.ts';
-
-/** A request that has arrived completely. */
-interface Arrival {
-  readonly life: number;
-  readonly atMs: number;
-}
+import type { HistoryEvent } from '@webhook-backpressure/core/testing';
 
 const MAX_MS = 8;
 const SLOW_SHARE = 0.02;
@@ -17,8 +11,9 @@ const MAX_SLOW_MS = 150;
 
 /** Receives webhooks for all endpoints, usually within milliseconds, and records them. */
 export class SlowEndpoint {
-  /** By endpoint and id, such as `ep1/7-12`. */
-  readonly arrivals = new Map<string, Arrival[]>();
+  /** Each complete request is a run that ends; and what died. */
+  readonly log: HistoryEvent[] = [];
+  readonly #deaths: HistoryEvent[] = [];
   /** Requests whose signature, id or body is wrong. */
   readonly wrong: string[] = [];
   /** Called at each complete request. */
@@ -50,14 +45,11 @@ export class SlowEndpoint {
     await once(this.#server, 'close');
   }
 
-  /** Requests for an event that had been received before. */
-  repeats(): Repeat[] {
-    return [...this.arrivals].flatMap(([id, all]) =>
-      all.slice(1).map((arrival, at) => {
-        const before = all[at] as Arrival;
-        return { id, life: before.life, fromMs: before.atMs, toMs: arrival.atMs };
-      }),
-    );
+  /** Call it when a sender is killed. */
+  died(life: number): void {
+    const death = { type: 'died', atMs: Date.now(), worker: String(life) };
+    this.#deaths.push(death);
+    this.log.push(death);
   }
 
   async #receive(request: IncomingMessage, response: ServerResponse): Promise<void> {
@@ -75,13 +67,15 @@ export class SlowEndpoint {
   #record({ url = '', headers }: IncomingMessage, body: Buffer): void {
     const { pathname, searchParams } = new URL(url, 'http://endpoint');
     const id = String(headers['webhook-id']);
-    const name = `${pathname.slice(1)}/${id}`;
+    const key = pathname.slice(1);
     const signed = `${id}.${String(headers['webhook-timestamp'])}.${body.toString()}`;
     const signature = `v1,${createHmac('sha256', this.#key).update(signed).digest('base64')}`;
     const { data } = JSON.parse(body.toString()) as { readonly data: { readonly id: string } };
-    if (headers['webhook-signature'] !== signature || data.id !== id) this.wrong.push(name);
-    const arrival = { life: Number(searchParams.get('life')), atMs: Date.now() };
-    this.arrivals.set(name, [...(this.arrivals.get(name) ?? []), arrival]);
+    if (headers['webhook-signature'] !== signature || data.id !== id) this.wrong.push(`${key}/${id}`);
+    const arrival = { key, id, worker: String(searchParams.get('life')), atMs: Date.now() };
+    this.log.push({ ...arrival, type: 'started' }, { ...arrival, type: 'ended' });
+    // A request may be read after the death of its sender.
+    this.log.push(...this.#deaths.filter(({ worker }) => worker === arrival.worker));
     this.requests += 1;
     this.onArrival();
   }

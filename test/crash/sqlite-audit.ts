@@ -1,5 +1,6 @@
 import Database from 'libsql';
 import { idHash } from '../../packages/sqlite/src/tables/contents.ts';
+import type { Ref } from './handler-log.ts';
 
 /** The contents of a store, read without it. */
 export interface Stored {
@@ -13,12 +14,8 @@ export interface StoredInFile extends Stored {
   readonly integrity: string;
 }
 
-/** The form in which the file remembers a completed id. All deliveries of an inbox here have the same key. */
-export function rememberedAs(id: string): string {
-  return rememberedOf({ key: 'default', id });
-}
-
-export function rememberedOf(ref: { readonly key: string; readonly id: string }): string {
+/** The form in which the file remembers a completed id. */
+export function rememberedOf(ref: Ref): string {
   return Buffer.from(idHash(ref)).toString('hex');
 }
 

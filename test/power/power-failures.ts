@@ -5,6 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import Database from 'libsql';
 import { idHash } from '../../packages/sqlite/src/tables/contents.ts';
+import { chanceOf } from '../crash/chance.ts';
 import { Scratch } from '../sqlite/scratch.ts';
 import { DiskImage } from './disk-image.ts';
 import { readDiskLog } from './disk-log.ts';
@@ -160,15 +161,4 @@ function amiss(found: Database.Database): string | undefined {
     AND remembered = (SELECT count(*) FROM remembered) FROM totals`;
   const [row] = found.prepare<[]>(sql).raw().all() as [number][];
   return row?.[0] === 1 ? undefined : 'the totals are wrong';
-}
-
-/** Mulberry32. */
-function chanceOf(seed: number): () => number {
-  let state = seed >>> 0;
-  return () => {
-    state = (state + 0x6d2b79f5) >>> 0;
-    let mixed = Math.imul(state ^ (state >>> 15), state | 1);
-    mixed ^= mixed + Math.imul(mixed ^ (mixed >>> 7), mixed | 61);
-    return ((mixed ^ (mixed >>> 14)) >>> 0) / 4_294_967_296;
-  };
 }

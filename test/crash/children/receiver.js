@@ -37,10 +37,11 @@ Date.now = () => trueNow() + aheadMs;
 // without fsync; only a crash of the machine would lose it.
 const lines = openSync(log, 'a');
 /**
- * @param {'start' | 'end'} what
- * @param {string} id
+ * @param {'started' | 'ended'} type
+ * @param {import('@webhook-backpressure/inbox').InboxDelivery} delivery
  */
-const note = (what, id) => writeSync(lines, `${JSON.stringify([what, life, trueNow(), id])}\n`);
+const note = (type, { key, id }) =>
+  writeSync(lines, `${JSON.stringify({ type, key, id, worker: String(life), atMs: trueNow() })}\n`);
 
 const stored = {
   store:
@@ -54,12 +55,12 @@ const worker = {
   retry: { attempts, firstDelayMs: 1, maxDelayMs: 50 },
   /** @param {import('@webhook-backpressure/inbox').InboxDelivery} delivery */
   process: async (delivery) => {
-    note('start', delivery.id);
+    note('started', delivery);
     const { tookMs = 0, does } = /** @type {Wish} */ (delivery.json());
     if (does === 'kill') process.kill(process.pid, 'SIGKILL');
     if (does !== undefined) await new Promise(() => undefined);
     await setTimeout(tookMs);
-    note('end', delivery.id);
+    note('ended', delivery);
   },
 };
 

@@ -1,4 +1,5 @@
 // A life of a store: opens, puts, claims, settles, redrives and closes, and repeats what fails, as an inbox does.
+import { checkHistory } from '@webhook-backpressure/core/testing';
 
 const limits = {
   capacity: 1_000_000,
@@ -36,10 +37,8 @@ export class StoreLife {
   }
 
   nowMs = START_MS;
-  /** @type {Set<string>} */
-  acknowledged = new Set();
-  /** How often each delivery was settled as completed, as the store has confirmed. @type {Map<string, number>} */
-  completed = new Map();
+  /** The answers of the store. @type {import('@webhook-backpressure/core/testing').HistoryEvent[]} */
+  history = [];
   /** @type {string[]} */
   failures = [];
   /** @type {import('@webhook-backpressure/inbox').InboxStore | undefined} */
@@ -83,7 +82,7 @@ export class StoreLife {
       const options = { limits, nowMs: this.nowMs };
       const results = await this.repeat('put', () => this.opened.put(ids.map(put), options));
       for (const [at, id] of ids.entries())
-        if (results[at] === 'stored' || results[at] === 'duplicate') this.acknowledged.add(id);
+        this.history.push({ type: String(results[at]), atMs: this.nowMs, id });
     }
   }
 
@@ -105,7 +104,7 @@ export class StoreLife {
       this.opened.settle(/** @type {never} */ (ends), this.nowMs),
     );
     for (const [at, { id }] of refs.entries())
-      if (as === 'completed' && held[at] === true) this.completed.set(id, (this.completed.get(id) ?? 0) + 1);
+      if (as === 'completed' && held[at] === true) this.history.push({ type: as, atMs: this.nowMs, id });
   }
 
   async use() {
@@ -141,11 +140,7 @@ export class StoreLife {
   async problems() {
     const { depth, inFlight } = await this.opened.stats();
     const problems = depth === 0 && inFlight === 0 ? [] : [`${String(depth)} are left`];
-    for (const id of this.acknowledged)
-      if (!this.completed.has(id)) problems.push(`${id} was acknowledged, and never completed`);
-    for (const [id, times] of this.completed)
-      if (times > 1) problems.push(`${id} was completed ${String(times)} times`);
-    if (this.acknowledged.size !== 6) problems.push(`acknowledged ${String(this.acknowledged.size)} of 6`);
-    return problems;
+    this.history.push({ type: 'totals', atMs: this.nowMs, counts: { completed: 6 } });
+    return [...problems, ...checkHistory(this.history).map(({ message }) => message)];
   }
 }
