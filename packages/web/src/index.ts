@@ -3,7 +3,7 @@ import type { Intake, MiddlewareOptions, Refusal } from '@webhook-backpressure/c
 import { waitUntilFinder, withoutWaitUntil, type WaitUntilOption } from './platform/wait-until.ts';
 import { admitRequest, bodyCheck } from './request/admit-request.ts';
 import { noteBackpressure, enclosingDelivery, handleInside } from './request/enclosing-delivery.ts';
-import { checkHandler, requestOf, type RequestSource } from './request/request-of.ts';
+import { checkHandler, headersOf, requestOf, type RequestSource } from './request/request-of.ts';
 import { followResponse, withHeaders } from './response/follow-response.ts';
 
 /** Options of {@link withBackpressure}. `onRefused` receives the refusal and the arguments of the wrapped handler. */
@@ -36,7 +36,7 @@ export function withBackpressure<S extends RequestSource = Request, R extends un
     method: (request) => request.method,
     identity: (request) => request,
     targets: (request) => [request.url],
-    headers: (request) => Object.fromEntries(request.headers),
+    headers: headersOf,
     warn: (code, message) => {
       console.warn(`${code}: ${message}`);
     },
