@@ -55,27 +55,55 @@ async function handlerEnd(
   if (watched.isAwaited && !watched.isSent && !reply.raw.writableEnded) await ended(reply.raw, watched);
 }
 
+const WATCHED = Symbol('webhook-backpressure.watched');
+
 interface WatchedReply {
   /** Fastify makes replies thenable. */
   isAwaited: boolean;
   isSent: boolean;
   onSent: (() => void) | undefined;
+  readonly originalThen: FastifyReply['then'];
+  readonly originalSend: FastifyReply['send'];
+  /** Of another intake that the request passed before. */
+  readonly outer: WatchedReply | undefined;
 }
 
-function watch(reply: FastifyReply): WatchedReply {
-  const watched: WatchedReply = { isAwaited: false, isSent: false, onSent: undefined };
-  const then = reply.then.bind(reply);
-  const send = reply.send.bind(reply);
-  reply.then = (...given): void => {
-    watched.isAwaited = true;
-    then(...given);
+type Watchable = FastifyReply & { [WATCHED]?: WatchedReply };
+
+function watch(reply: Watchable): WatchedReply {
+  const outer = reply[WATCHED];
+  const watched: WatchedReply = {
+    isAwaited: false,
+    isSent: false,
+    onSent: undefined,
+    // eslint-disable-next-line @typescript-eslint/unbound-method -- called with the reply
+    originalThen: outer?.originalThen ?? reply.then,
+    // eslint-disable-next-line @typescript-eslint/unbound-method -- called with the reply
+    originalSend: outer?.originalSend ?? reply.send,
+    outer,
   };
-  reply.send = (payload): FastifyReply => {
+  reply[WATCHED] = watched;
+  if (outer === undefined) {
+    // Not a closure for each reply: V8 then moves each of them to its old generation, which costs 2 µs on Node 26.
+    reply.then = thenWatched;
+    reply.send = sendWatched;
+  }
+  return watched;
+}
+
+function thenWatched(this: Watchable, ...given: Parameters<FastifyReply['then']>): void {
+  const innermost = this[WATCHED];
+  for (let watched = innermost; watched !== undefined; watched = watched.outer) watched.isAwaited = true;
+  innermost?.originalThen.apply(this, given);
+}
+
+function sendWatched(this: Watchable, payload?: unknown): FastifyReply {
+  const innermost = this[WATCHED];
+  for (let watched = innermost; watched !== undefined; watched = watched.outer) {
     watched.isSent = true;
     watched.onSent?.();
-    return send(payload);
-  };
-  return watched;
+  }
+  return innermost?.originalSend.call(this, payload) ?? this;
 }
 
 /** Resolves when the reply has been sent, or a hijacked response has ended or was cut off. */

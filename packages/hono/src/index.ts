@@ -64,9 +64,11 @@ export function webhookBackpressure(
       return undefined;
     }
     if (skipped !== false) return c.body(skipped.body, skipped.status as 200 | 403, { ...skipped.headers });
-    const verdict = await (node === undefined
-      ? admitRequest<Context>(control, c, c.req.raw.signal, waitUntilOf(c))
-      : admission.admit(c, node.incoming, node.outgoing));
+    const admitted =
+      node === undefined
+        ? admitRequest<Context>(control, c, c.req.raw.signal, waitUntilOf(c))
+        : admission.admit(c, node.incoming, node.outgoing);
+    const verdict = admitted instanceof Promise ? await admitted : admitted;
     if (verdict === null) return undecided.answer(c);
     if (!verdict.admitted) return refuse(c, next, verdict);
 

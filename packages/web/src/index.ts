@@ -3,7 +3,7 @@ import type { Intake, MiddlewareOptions, Refusal } from '@webhook-backpressure/c
 import { waitUntilFinder, withoutWaitUntil, type WaitUntilOption } from './platform/wait-until.ts';
 import { admitRequest, bodyCheck } from './request/admit-request.ts';
 import { noteBackpressure, enclosingDelivery, handleInside } from './request/enclosing-delivery.ts';
-import { checkHandler, requestOf, type RequestSource } from './request/request-of.ts';
+import { checkHandler, headersOf, requestOf, type RequestSource } from './request/request-of.ts';
 import { followResponse, withHeaders } from './response/follow-response.ts';
 
 /** Options of {@link withBackpressure}. `onRefused` receives the refusal and the arguments of the wrapped handler. */
@@ -36,7 +36,7 @@ export function withBackpressure<S extends RequestSource = Request, R extends un
     method: (request) => request.method,
     identity: (request) => request,
     targets: (request) => [request.url],
-    headers: (request) => Object.fromEntries(request.headers),
+    headers: headersOf,
     warn: (code, message) => {
       console.warn(`${code}: ${message}`);
     },
@@ -62,7 +62,8 @@ export function withBackpressure<S extends RequestSource = Request, R extends un
     if (skipped !== false) return new Response(null, skipped);
     checkBody(request);
     const signal = request.signal as AbortSignal | undefined;
-    const verdict = await admitRequest(control, request, signal, findWaitUntil(args));
+    const admitted = admitRequest(control, request, signal, findWaitUntil(args));
+    const verdict = admitted instanceof Promise ? await admitted : admitted;
     // The sender has disconnected, but the platform requires a response.
     if (verdict === null) return new Response(null, { status: 503 });
     if (!verdict.admitted) return refuse(args, verdict);
@@ -70,9 +71,9 @@ export function withBackpressure<S extends RequestSource = Request, R extends un
     noteBackpressure(request, verdict);
     const fields = control.fields();
     try {
-      const handled = Promise.resolve(handleInside(control.intake, verdict, () => handler(...args)));
-      verdict.follow(handled);
-      return await followResponse(withHeaders(await handled, fields), request.method, verdict);
+      const response = await handleInside(control.intake, verdict, () => handler(...args));
+      verdict.endHandler();
+      return await followResponse(withHeaders(response, fields), request.method, verdict);
     } catch (error) {
       verdict.endHandler('failure');
       verdict.endResponse('failure');

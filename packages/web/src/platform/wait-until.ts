@@ -56,7 +56,7 @@ interface WithWaitUntil {
   readonly waitUntil?: WaitUntil;
 }
 
-type Bag = Readonly<Record<string, unknown>>;
+type Bag = Readonly<Record<string | symbol, unknown>>;
 
 /** Properties of a handler's argument that hold the context of a platform. */
 const PATHS: readonly (readonly string[])[] = [
@@ -81,24 +81,28 @@ function waitUntilOf(args: readonly unknown[]): WaitUntil | undefined {
   for (const argument of args) {
     if (typeof argument !== 'object' || argument === null) continue;
     for (const path of PATHS) {
-      const found = bound(() =>
-        path.reduce<unknown>((owner, name) => (owner as Bag | undefined)?.[name], argument),
-      );
+      const found = bound(argument as Bag, path);
       if (found !== undefined) return found;
     }
   }
   for (const name of GLOBALS) {
-    const found = bound(() => (globalThis as Record<symbol, { get?(): unknown } | undefined>)[name]?.get?.());
+    const found = bound(globalThis, [name, 'get']);
     if (found !== undefined) return found;
   }
   return undefined;
 }
 
-/** A getter that throws, as those of removed properties do, must not fail a delivery. */
-function bound(read: () => unknown): WaitUntil | undefined {
+/** A getter that throws, as those of removed properties do, must not fail a delivery. `get` is called. */
+function bound(from: Bag, path: readonly (string | symbol)[]): WaitUntil | undefined {
   try {
-    const owner = read() as WithWaitUntil | null | undefined;
-    return typeof owner?.waitUntil === 'function' ? owner.waitUntil.bind(owner) : undefined;
+    let owner: unknown = from;
+    for (const name of path) {
+      const value = (owner as Bag)[name];
+      if (value === undefined || value === null) return undefined;
+      owner = name === 'get' ? (owner as { get(): unknown }).get() : value;
+    }
+    const { waitUntil } = (owner ?? {}) as WithWaitUntil;
+    return typeof waitUntil === 'function' ? waitUntil.bind(owner) : undefined;
   } catch {
     return undefined;
   }

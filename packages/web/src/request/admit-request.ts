@@ -1,6 +1,8 @@
 import type { AdmissionControl, Handling } from '@webhook-backpressure/core/middleware';
 import type { Refusal } from '@webhook-backpressure/core';
-import { keepAlive, type WaitUntil } from '../platform/keep-alive.ts';
+import { keepAlive, type KeepAlive, type WaitUntil } from '../platform/keep-alive.ts';
+
+type Verdict = Handling | Refusal | null;
 
 /**
  * Admits a web-standard request. Its signal reports when the sender disconnects; how much of its body has arrived is
@@ -8,23 +10,22 @@ import { keepAlive, type WaitUntil } from '../platform/keep-alive.ts';
  *
  * @param request - what the reader of the control reads.
  * @param signal - the signal of the web-standard request. Some runtimes lack it.
- * @returns a delivery that may start, a refusal, or null when the sender has disconnected.
+ * @returns a delivery that may start, a refusal, or null when the sender has disconnected. A promise only if it is queued.
  */
-export async function admitRequest<R>(
+export function admitRequest<R>(
   control: AdmissionControl<R>,
   request: R,
   signal: AbortSignal | undefined,
   waitUntil: WaitUntil | undefined,
-): Promise<Handling | Refusal | null> {
-  const isGone = (): boolean => signal?.aborted === true;
-  if (isGone()) return null;
+): Verdict | Promise<Verdict> {
+  if (signal?.aborted === true) return null;
   const handling = control.admit(control.read(request));
   if (!handling.admitted) return handling;
 
   const cutOff = (): void => {
     handling.cutOff();
   };
-  signal?.addEventListener('abort', cutOff, { once: true });
+  signal?.addEventListener('abort', cutOff);
   const alive = keepAlive(waitUntil);
   handling.whenOver(() => {
     signal?.removeEventListener('abort', cutOff);
@@ -35,7 +36,15 @@ export async function admitRequest<R>(
       alive.end();
     });
   if (handling.tryStart()) return handling;
-  const started = handling.start(isGone);
+  return whenStarted(handling, signal, alive);
+}
+
+async function whenStarted(
+  handling: Handling,
+  signal: AbortSignal | undefined,
+  alive: KeepAlive | undefined,
+): Promise<Verdict> {
+  const started = handling.start(() => signal?.aborted === true);
   const result = await (alive?.wait(started) ?? started);
   if (result === true) return handling;
   return result === false ? null : result;

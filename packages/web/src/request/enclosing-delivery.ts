@@ -54,7 +54,12 @@ export function enclosingDelivery(intake?: Intake): Handling | undefined {
   return enclosing?.handling.isOver === false ? enclosing.handling : undefined;
 }
 
-const infos = shared('infos', () => new WeakMap<Request, BackpressureInfo>());
+/** On the request: an entry in a WeakMap costs each request more, and the collector visits it. */
+const INFO = Symbol.for('webhook-backpressure.web.info');
+
+interface Noted {
+  [INFO]?: BackpressureInfo;
+}
 
 /**
  * The delivery's key, sender, id, wait, signal and `waitUntil`. Undefined for a request that `withBackpressure` skipped.
@@ -63,10 +68,10 @@ const infos = shared('infos', () => new WeakMap<Request, BackpressureInfo>());
  * @param source - the first argument of the handler.
  */
 export function backpressureOf(source: RequestSource): BackpressureInfo | undefined {
-  return infos.get(requestOf(source)) ?? enclosingDelivery();
+  return (requestOf(source) as Noted)[INFO] ?? enclosingDelivery();
 }
 
 /** Notes the info for {@link backpressureOf}. */
 export function noteBackpressure(request: Request, info: BackpressureInfo): void {
-  infos.set(request, info);
+  (request as Noted)[INFO] = info;
 }

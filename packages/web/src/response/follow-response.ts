@@ -21,11 +21,11 @@ const unread = new TimeLimit<() => void>(UNREAD_MS, (end) => {
  * @param method - of the request: a response to HEAD has no body, whatever the handler returned.
  * @returns the response to send: the same, or one with the same bytes, whose end is known.
  */
-export async function followResponse(
+export function followResponse(
   response: Response,
   method: string,
   handling: Handling,
-): Promise<Response> {
+): Response | Promise<Response> {
   // `Response.error()` has status 0, and what is not a response none.
   const { status } = (response as Partial<Response> | null | undefined) ?? {};
   const outcome = status === 0 || (status ?? 200) >= 500 ? 'failure' : 'success';
@@ -34,6 +34,15 @@ export async function followResponse(
     handling.endResponse(outcome);
     return response;
   }
+  return followBody(response, body, outcome, handling);
+}
+
+async function followBody(
+  response: Response,
+  body: ReadableStream<Uint8Array>,
+  outcome: Outcome,
+  handling: Handling,
+): Promise<Response> {
   const reader = body.getReader();
   const begin = await readBegin(reader);
   if (begin.isWhole) {
