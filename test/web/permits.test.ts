@@ -1,5 +1,5 @@
 import { backpressureOf, createIntake, withBackpressure } from '@webhook-backpressure/web';
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, vi } from 'vitest';
 
 const request = (): Request => new Request('http://x/webhooks', { method: 'POST', body: '{}' });
 const noContent = (): Response => new Response(null, { status: 204 });
@@ -53,6 +53,24 @@ describe('a handler inside another', () => {
 });
 
 describe('the permit of a delivery', () => {
+  it('is released when nothing can be noted on the request', async () => {
+    const handler = withBackpressure(noContent, { concurrency: 1 });
+    await expect(handler(Object.freeze(request()))).rejects.toThrow(TypeError);
+    expect(handler.intake.snapshot().active).toBe(0);
+  });
+
+  it('is waited for also where a library has replaced the global Promise', async () => {
+    let end = (): void => undefined;
+    const isFree = new Promise<void>((resolve) => (end = resolve));
+    const handler = withBackpressure(() => isFree.then(noContent), { concurrency: 1 });
+    const first = handler(request());
+    vi.stubGlobal('Promise', class extends Promise<unknown> {});
+    const second = handler(request());
+    vi.unstubAllGlobals();
+    end();
+    expect((await Promise.all([first, second])).map(({ status }) => status)).toEqual([204, 204]);
+  });
+
   it('leaves no listener on the signal of its request', async () => {
     const { signal } = new AbortController();
     const listeners = new Set<unknown>();

@@ -68,7 +68,8 @@ export function webhookBackpressure(
       node === undefined
         ? admitRequest<Context>(control, c, c.req.raw.signal, waitUntilOf(c))
         : admission.admit(c, node.incoming, node.outgoing);
-    const verdict = admitted instanceof Promise ? await admitted : admitted;
+    // Not by instanceof: a library may have replaced the global Promise, and async functions return the native one.
+    const verdict = admitted === null || 'admitted' in admitted ? admitted : await admitted;
     if (verdict === null) return undecided.answer(c);
     if (!verdict.admitted) return refuse(c, next, verdict);
 

@@ -63,14 +63,15 @@ export function withBackpressure<S extends RequestSource = Request, R extends un
     checkBody(request);
     const signal = request.signal as AbortSignal | undefined;
     const admitted = admitRequest(control, request, signal, findWaitUntil(args));
-    const verdict = admitted instanceof Promise ? await admitted : admitted;
+    // Not by instanceof: a library may have replaced the global Promise, and async functions return the native one.
+    const verdict = admitted === null || 'admitted' in admitted ? admitted : await admitted;
     // The sender has disconnected, but the platform requires a response.
     if (verdict === null) return new Response(null, { status: 503 });
     if (!verdict.admitted) return refuse(args, verdict);
 
-    noteBackpressure(request, verdict);
     const fields = control.fields();
     try {
+      noteBackpressure(request, verdict);
       const response = await handleInside(control.intake, verdict, () => handler(...args));
       verdict.endHandler();
       return await followResponse(withHeaders(response, fields), request.method, verdict);
