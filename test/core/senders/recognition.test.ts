@@ -202,7 +202,7 @@ describe('the delivery of a profile', () => {
     expect(deliveryOf(github, headers)).toEqual({
       key: 'github',
       id: '72d3162e-cc78-11e3-81ab-4c9367dc0958',
-      maxWaitMs: 8000,
+      maxWaitMs: 9500,
       statusCode: undefined,
       retries: false,
       handshake: false,
@@ -230,5 +230,14 @@ describe('the delivery of a profile', () => {
   ])('waits less than the timeout of its sender: %d ms gives %d ms', (timeoutMs, maxWaitMs) => {
     const { maxWaitMs: wait } = deliveryOf(profile({ match: { header: 'x-a' }, timeoutMs }), {});
     expect(wait).toBe(maxWaitMs);
+  });
+
+  it.each([
+    [10_000, 9500],
+    [1000, 500],
+    [300, 0],
+  ])('waits until just before the timeout of a sender that never retries: %d, %d', (timeoutMs, maxWaitMs) => {
+    const sender = profile({ match: { header: 'x-a' }, timeoutMs, retries: 'none' });
+    expect(deliveryOf(sender, {}).maxWaitMs).toBe(maxWaitMs);
   });
 });

@@ -1,7 +1,10 @@
 import { idOf, isHandshake, type RequestHeaders, type SenderProfile } from '@webhook-backpressure/senders';
 import type { Delivery } from './delivery.ts';
 
-/** The part of the sender's timeout that is left for the handler and for the response. */
+/**
+ * The part of the sender's timeout that is left for the handler and for the response. A sender that never retries leaves
+ * only the least: an early refusal saves it nothing, and loses the event.
+ */
 const MARGIN = 0.2;
 const MIN_MARGIN_MS = 500;
 
@@ -18,7 +21,8 @@ export function deliveryOf(profile: SenderProfile, headers: RequestHeaders): Del
   };
 }
 
-function longestWaitMs({ timeoutMs }: SenderProfile): number | undefined {
+function longestWaitMs({ timeoutMs, retries }: SenderProfile): number | undefined {
   if (timeoutMs === undefined) return undefined;
-  return Math.max(0, timeoutMs - Math.max(MIN_MARGIN_MS, MARGIN * timeoutMs));
+  const margin = retries === 'none' ? 0 : MARGIN;
+  return Math.max(0, timeoutMs - Math.max(MIN_MARGIN_MS, margin * timeoutMs));
 }
