@@ -36,6 +36,7 @@ export {
   type SettingsOf,
   update,
 } from './option-rows.ts';
+export { parseUrl } from './parse-url.ts';
 export { MAX_RETRY_AFTER_MS, RetryAfter, retryAfterMsOf } from './retry-after.ts';
 export { shared } from './shared.ts';
 export { Timer } from './time/timer.ts';

@@ -1,4 +1,4 @@
-import { BackpressureError, invalid, isRecord } from '@webhook-backpressure/base';
+import { BackpressureError, invalid, isRecord, parseUrl } from '@webhook-backpressure/base';
 import type { Credential, SourceTools } from './source.ts';
 
 const CODE = 'ERR_WBP_RECONCILE_SOURCE';
@@ -52,8 +52,8 @@ export class Api {
     if (ok) return response;
     const location = REDIRECTS.has(status) ? response.headers.get('location') : null;
     // GitHub redirects from the old name of a repository.
-    if (location !== null && redirects < MAX_REDIRECTS && URL.canParse(location, url.href))
-      return this.call(new URL(location, url), tools, method, redirects + 1);
+    const moved = location === null || redirects === MAX_REDIRECTS ? undefined : parseUrl(location, url);
+    if (moved !== undefined) return this.call(moved, tools, method, redirects + 1);
     const sentence = `${called} answered ${String(status)}.${ADVICE[status] ?? ''}`;
     throw status === 401 ? new Unauthorized(API_CODE, sentence) : apiError(sentence);
   }
@@ -85,7 +85,7 @@ export function isRecords(value: unknown): value is Record<string, unknown>[] {
 
 /** @throws BackpressureError `ERR_WBP_RECONCILE_SOURCE` */
 export function baseUrlOf(given: unknown): URL {
-  const url = typeof given === 'string' && URL.canParse(given) ? new URL(given) : undefined;
+  const url = typeof given === 'string' ? parseUrl(given) : undefined;
   const isHttp = url?.protocol === 'https:' || url?.protocol === 'http:';
   if (url !== undefined && isHttp && url.username + url.password + url.search + url.hash === '') return url;
   throw new BackpressureError(

@@ -1,4 +1,4 @@
-import { checkBoolean, checkNames, isRecord } from '@webhook-backpressure/base';
+import { checkBoolean, checkNames, isRecord, parseUrl } from '@webhook-backpressure/base';
 import {
   Api,
   apiError,
@@ -154,8 +154,9 @@ function listed(item: Record<string, unknown>): Listed {
 function nextOf(link: string, base: URL): URL | undefined {
   const [, next] = /<([^>]*)>\s*;[^,]*\brel="?next"?/.exec(link) ?? [];
   if (next === undefined) return undefined;
-  if (URL.canParse(next, base.href)) return new URL(next, base);
-  throw apiError('The address of the next page is invalid.');
+  const url = parseUrl(next, base);
+  if (url === undefined) throw apiError('The address of the next page is invalid.');
+  return url;
 }
 
 async function loaded(

@@ -84,6 +84,12 @@ describe('the URL of an endpoint', () => {
     expect(guarded(given)).toBeInstanceOf(URL);
   });
 
+  // Enough for the optimizing compiler of Node.js.
+  it('accepts a host with letters beyond ASCII also after many calls', () => {
+    for (let call = 0; call < 100_000; call += 1) guarded('https://example.com/');
+    expect(String(guarded('https://bücher.example/'))).toBe('https://xn--bcher-kva.example/');
+  });
+
   it('copies a URL', () => {
     const given = new URL('https://example.com/#a');
     const url = guarded(given);

@@ -1,3 +1,4 @@
+import { parseUrl } from '@webhook-backpressure/base';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { json } from '../answers/answers.ts';
 import type { Handler } from '../requests/handler.ts';
@@ -69,7 +70,7 @@ function addressOf(req: IncomingMessage, url: string): string {
   const { host, ':authority': authority } = req.headers;
   const origin = `${isSecure ? 'https' : 'http'}://${host ?? (authority as string | undefined) ?? 'localhost'}`;
   const path = url.startsWith('/') ? url : pathAndQueryOf(url);
-  return URL.canParse(origin) ? `${new URL(origin).origin}${path}` : `http://localhost${path}`;
+  return `${parseUrl(origin)?.origin ?? 'http://localhost'}${path}`;
 }
 
 function serverOf({ socket }: IncomingMessage): { readonly listening?: boolean } | undefined {

@@ -1,3 +1,4 @@
+import { parseUrl } from '@webhook-backpressure/base';
 import { refused } from '../answers/answers.ts';
 
 /** The header that a request of the page has. Another origin may send it only after a preflight, which is not answered. */
@@ -28,8 +29,9 @@ export function refuseOtherSenders({ headers }: Request): void {
 function isOwnOrigin(headers: Headers, url: string): boolean {
   const origin = headers.get('origin');
   if (origin === null) return true;
-  if (!URL.canParse(origin)) return false;
-  const { protocol, host } = new URL(origin);
+  const parsed = parseUrl(origin);
+  if (parsed === undefined) return false;
+  const { protocol, host } = parsed;
   // A proxy may replace Host. A page elsewhere cannot set X-Forwarded-Host without a preflight.
   const own = [headers.get('host') ?? new URL(url).host, headers.get('x-forwarded-host')];
   return host !== '' && own.some((given) => given !== null && hostOf(given, protocol) === host);
@@ -38,6 +40,5 @@ function isOwnOrigin(headers: Headers, url: string): boolean {
 /** A host as an origin has it: in lower case, and without the default port of the protocol. */
 function hostOf(given: string, protocol: string): string {
   const [first = ''] = given.split(',');
-  const address = `${protocol}//${first.trim()}`;
-  return URL.canParse(address) ? new URL(address).host : '';
+  return parseUrl(`${protocol}//${first.trim()}`)?.host ?? '';
 }

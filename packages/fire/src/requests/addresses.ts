@@ -1,5 +1,6 @@
 import { lookup } from 'node:dns/promises';
 import { BlockList, isIP } from 'node:net';
+import { parseUrl } from '@webhook-backpressure/base';
 import { UsageError } from '@webhook-backpressure/planner/parts';
 
 /** The addresses of this machine and of private networks: RFC 1918, RFC 4193, RFC 6598. Not those of cloud metadata. */
@@ -31,8 +32,8 @@ export const resolveBySystem: Resolve = async (host) =>
  * @throws UsageError unless it is http or https, without credentials, and its host is near or owned.
  */
 export async function checkedUrl(text: string, ownHost: string | undefined, resolve: Resolve): Promise<URL> {
-  if (!URL.canParse(text)) throw new UsageError(`The URL must be absolute, but was ${JSON.stringify(text)}.`);
-  const url = new URL(text);
+  const url = parseUrl(text);
+  if (url === undefined) throw new UsageError(`The URL must be absolute, but was ${JSON.stringify(text)}.`);
   if (url.protocol !== 'http:' && url.protocol !== 'https:')
     throw new UsageError(`The URL must be http or https, but was ${url.protocol}//….`);
   if (url.username !== '' || url.password !== '')

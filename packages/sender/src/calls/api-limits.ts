@@ -7,6 +7,7 @@ import {
   invalid,
   invalidResult,
   isThenable,
+  parseUrl,
 } from '@webhook-backpressure/base';
 import { type BucketLimit, fractionOfRate } from '@webhook-backpressure/fleet';
 import { checkInFlight, fourFifths } from '../options/rates.ts';
@@ -126,7 +127,7 @@ function named(result: NamedApiLimit | undefined): NamedApiLimit | undefined {
 
 /** The message does not contain the key: it may have credentials. */
 function prefixOf(prefix: string): URL {
-  const url = URL.canParse(prefix) ? new URL(prefix) : undefined;
+  const url = parseUrl(prefix);
   const isHttp = url?.protocol === 'https:' || url?.protocol === 'http:';
   if (url !== undefined && isHttp && url.username + url.password + url.search + url.hash === '') return url;
   throw new BackpressureError(

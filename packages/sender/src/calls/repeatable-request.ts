@@ -1,3 +1,5 @@
+import { parseUrl } from '@webhook-backpressure/base';
+
 type Input = Parameters<typeof globalThis.fetch>[0];
 
 /** The arguments of a call, which may be needed more than once. */
@@ -17,7 +19,7 @@ export class RepeatableRequest {
     this.init = init && { ...init };
     this.#input = isRequest ? input : input.toString();
     const url = isRequest ? input.url : input.toString();
-    this.url = URL.canParse(url) ? new URL(url) : null;
+    this.url = parseUrl(url) ?? null;
     this.signal = init?.signal === undefined && isRequest ? input.signal : init?.signal;
     this.isRepeatable = isReusable(init?.body);
   }

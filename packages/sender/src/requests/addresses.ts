@@ -1,3 +1,4 @@
+import { parseUrl } from '@webhook-backpressure/base';
 import ipaddr from 'ipaddr.js';
 
 /**
@@ -55,8 +56,7 @@ export function endpointUrl(value: unknown, allowPrivateAddresses: boolean): URL
 }
 
 function urlOf(value: unknown): URL | undefined {
-  if (typeof value !== 'string' && !(value instanceof URL)) return undefined;
-  return URL.canParse(String(value)) ? new URL(String(value)) : undefined;
+  return typeof value === 'string' || value instanceof URL ? parseUrl(String(value)) : undefined;
 }
 
 const IP_LIKE = /^[\d.]+$|:/;
