@@ -132,7 +132,7 @@ describe('a delivery that arrives while the store opens for the first time', () 
       { 'x-slack-request-timestamp': '1', 'x-slack-signature': 'v0=a' },
       2400,
     ],
-    ['GitHub, which gives up after 10 s', { 'x-github-event': 'push', 'x-github-delivery': 'a' }, 8000],
+    ['GitHub, which gives up after 10 s', { 'x-github-event': 'push', 'x-github-delivery': 'a' }, 9500],
   ])('is refused in time for %s', async (_name, headers, atMs) => {
     const { bench, open } = startingBench();
     let answer: InboxAnswer | null = null;
