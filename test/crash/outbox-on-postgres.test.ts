@@ -8,7 +8,7 @@ import { startPostgres, type PostgresServer } from '../../demo/src/postgres-serv
 import { checkHistory } from '@webhook-backpressure/core/testing';
 import { crashOutbox, type OutboxOutcome, sentHistory } from './outbox-crashes.ts';
 
-const kills = Number(process.env['CRASH_KILLS'] ?? 3);
+const kills = Number(process.env['CRASH_KILLS'] ?? 2);
 const seed = Number(process.env['CRASH_SEED'] ?? 1);
 const SECONDS_PER_KILL = 6;
 

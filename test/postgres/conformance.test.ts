@@ -1,5 +1,6 @@
 import { describe } from 'vitest';
 import { storeSuite } from '../core/inbox/store/store-suite.ts';
+import { isLong } from '../long.ts';
 import { isSkipped, PostgresBed } from './bed.ts';
 
 /** Fewer runs, since each creates a schema. */
@@ -7,5 +8,6 @@ const MODEL_RUNS = 15;
 
 describe.skipIf(isSkipped)('postgresStore', () => {
   storeSuite('on a real server', () => new PostgresBed(), MODEL_RUNS);
-  storeSuite('behind a pool of connections', () => new PostgresBed({ pooled: true }), MODEL_RUNS);
+  // It differs in how connections are used, which test/postgres/pgbouncer.test.ts checks behind PgBouncer.
+  if (isLong) storeSuite('behind a pool of connections', () => new PostgresBed({ pooled: true }), MODEL_RUNS);
 });

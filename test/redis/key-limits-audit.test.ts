@@ -7,13 +7,13 @@ import { setTimeout } from 'node:timers/promises';
 import { TokenLevel } from '@webhook-backpressure/fleet';
 import { describe, expect, it } from 'vitest';
 import { delivery, put } from '../core/inbox/store/cases/store-fixtures.ts';
+import { isLong } from '../long.ts';
 import { isSkipped, PostgresBed } from '../postgres/bed.ts';
 import { isRedisSkipped, redisPrefix, redisUrl } from './bed.ts';
 import { LIMITED_KEYS } from './children/limited-keys.js';
 
 const PROCESSES = 4;
-/** `KEY_LIMITS_KILLS=60` audits for a minute. */
-const KILLS = Number(process.env['KEY_LIMITS_KILLS'] ?? 3);
+const KILLS = isLong ? 60 : 2;
 const BETWEEN_KILLS_MS = 1000;
 /** More than can be handled, also on a machine on which a process takes seconds to start. */
 const BACKLOG = 6000 * Math.ceil((KILLS + 2) / 8);

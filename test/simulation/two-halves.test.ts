@@ -1,6 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { beforeAll, describe, expect, it } from 'vitest';
+import { isLong } from '../long.ts';
 import { REPORTS } from './src/reports.ts';
 import {
   formatTwoHalves,
@@ -14,7 +15,7 @@ import { runTwoHalves, TWO_HALVES_ROWS } from './src/two-halves-rows.ts';
 // A difference here is a change of behavior. If it is intended, run npm run simulate:reports and commit the changes.
 
 /** The others take longer. */
-const QUICK = ['a-tenth', 'small-queue'];
+const HERE = TWO_HALVES_ROWS.filter(({ name }) => isLong || name === 'a-tenth');
 
 let report: TwoHalvesReport;
 beforeAll(async () => {
@@ -31,11 +32,11 @@ describe('the committed report of the sender and the receiver together', () => {
     expect(formatTwoHalves(report)).toBe(await read(TWO_HALVES_FIGURES_FILE));
   });
 
-  it.each(
-    TWO_HALVES_ROWS.filter(({ name }) => QUICK.includes(name)).flatMap((row) =>
-      (['plain', 'headers'] as const).map((half) => ({ ...row, half })),
-    ),
-  )('matches a run: $name, $half', { timeout: 120_000 }, async (row) => {
-    expect(await runTwoHalves(row, row.half, 1)).toEqual(report[row.name]?.[row.half]?.[0]);
-  });
+  it.each(HERE.flatMap((row) => (['plain', 'headers'] as const).map((half) => ({ ...row, half }))))(
+    'matches a run: $name, $half',
+    { timeout: 120_000 },
+    async (row) => {
+      expect(await runTwoHalves(row, row.half, 1)).toEqual(report[row.name]?.[row.half]?.[0]);
+    },
+  );
 });

@@ -4,7 +4,10 @@ import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { isLong } from '../long.ts';
 
+/** At which of its calls the program is killed. */
+const TIMES = isLong ? [1, 2, 5] : [2];
 /** The deliveries that the program receives. */
 const COUNT = 40;
 
@@ -44,9 +47,9 @@ describe('a process that is killed', () => {
     '%s, loses no delivery of a handler, and repeats only those in flight',
     async (_, ...death) => {
       let kills = 0;
-      for (const at of [1, 2, 5]) if ((await run('split', ...death, String(at))) === 'SIGKILL') kills += 1;
+      for (const at of TIMES) if ((await run('split', ...death, String(at))) === 'SIGKILL') kills += 1;
       expect(await run('split')).toBeNull();
-      expect(kills).toBe(3);
+      expect(kills).toBe(TIMES.length);
       const found = calls();
       const expected = Array.from({ length: COUNT }, (_one, at) => [`${String(at)}/*`, `${String(at)}/*:a`]);
       expect([...found.keys()].sort()).toEqual(expected.flat().sort());
@@ -65,7 +68,8 @@ describe('a process that is killed', () => {
     '%s, loses no delivery of it',
     async (_, ...death) => {
       let kills = 0;
-      for (const at of [1, 2]) if ((await run('batch', ...death, String(at))) === 'SIGKILL') kills += 1;
+      for (const at of TIMES.filter((one) => one <= 2))
+        if ((await run('batch', ...death, String(at))) === 'SIGKILL') kills += 1;
       expect(await run('batch')).toBeNull();
       expect(kills).toBeGreaterThan(0);
       const found = calls();

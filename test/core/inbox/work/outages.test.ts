@@ -3,11 +3,10 @@ import { describe, expect, it } from 'vitest';
 import { stream } from '@webhook-backpressure/planner/parts';
 import { plainQueue } from './plain-queue.ts';
 import { InboxBench, turns } from '../inbox-bench.ts';
+import { isLong } from '../../../long.ts';
 import { HOUR, MINUTE, run, type Plan, type Result } from './outage-simulation.ts';
 
 const PLAN: Plan = { stored: 1000, concurrency: 10, handlerMs: 100, outageMs: 10 * MINUTE };
-/** With `OUTAGES=long`, cases that take long and differ little from others are simulated too. */
-const isLong = process.env['OUTAGES'] === 'long';
 const LONG: readonly [string, Plan][] = [
   ['of 48 hours', { ...PLAN, outageMs: 48 * HOUR, keyOf: keys(50) }],
   ['of 48 hours, one key', { ...PLAN, outageMs: 48 * HOUR }],
