@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import { describe, expect, it } from 'vitest';
 import { adviceFor } from '@webhook-backpressure/senders';
-import { lostShare, worstOf } from './src/lab-cells.ts';
+import { lostShare, ofSender } from './src/lab-cells.ts';
 import type { LabFigures, LabReport } from './src/lab-figures.ts';
 import { LAB_FILE } from './src/lab-files.ts';
 import { aloneName, SHAPE_NAMES, type Receiver, type Shape } from './src/lab-runs.ts';
@@ -12,7 +12,7 @@ const report = JSON.parse(await readFile(LAB_FILE, 'utf8')) as LabReport;
 /** A sender alone: worst of all seeds. */
 function figuresOf(sender: LabSender, receiver: Receiver, shapes: readonly Shape[]): LabFigures[] {
   return shapes.map((shape) => {
-    const figures = worstOf(report[aloneName(sender, shape, receiver)]);
+    const figures = ofSender(report[aloneName(sender, shape, receiver)]);
     if (figures === undefined) throw new Error(`There is no run of ${sender.name}.`);
     return figures;
   });

@@ -1,11 +1,12 @@
 import { MAX_ATTEMPTS, type LabFigures, type LabResult } from './lab-figures.ts';
 
-/** The worst of the seeds: for each figure its largest value. Undefined without a run. */
-export function worstOf(seeds: readonly LabResult[] | undefined, key?: string): LabFigures | undefined {
-  const all = (seeds ?? []).flatMap((result) => {
-    const one = key === undefined ? Object.values(result)[0] : result[key];
-    return one === undefined ? [] : [one];
-  });
+/** The figures of a sender that was simulated alone. Undefined without a run. */
+export function ofSender(result: LabResult | undefined): LabFigures | undefined {
+  return Object.values(result ?? {})[0];
+}
+
+/** For each figure its largest value. Undefined without any. */
+export function worstOf(all: readonly LabFigures[]): LabFigures | undefined {
   return all.length === 0 ? undefined : all.reduce(worse);
 }
 

@@ -1,42 +1,32 @@
 import { existsSync } from 'node:fs';
 import { readFile, writeFile } from 'node:fs/promises';
 import { parseArgs } from 'node:util';
-import type { LabReport, LabResult } from './lab-figures.ts';
+import type { LabReport } from './lab-figures.ts';
 import { formatLab, LAB_FILE, LAB_PAGE } from './lab-files.ts';
 import { renderLab } from './lab-page.ts';
 import { runAll } from './lab-pool.ts';
 import { LAB_RUNS } from './lab-runs.ts';
 
-// Without arguments all runs are made anew. `--only TEXT`, once or more, makes those whose names contain all texts,
-// `--seeds N` makes fewer seeds, and `--missing` those that the report lacks.
+// Without arguments all runs are made anew. `--only TEXT`, once or more, makes those whose names contain all texts, and
+// `--missing` those that the report lacks.
 const { values } = parseArgs({
-  options: {
-    only: { type: 'string', multiple: true },
-    seeds: { type: 'string' },
-    missing: { type: 'boolean' },
-  },
+  options: { only: { type: 'string', multiple: true }, missing: { type: 'boolean' } },
 });
 /** Runs between two writes. */
 const SAVE_EVERY = 20;
 
-const { only = [], seeds = '3', missing = false } = values;
+const { only = [], missing = false } = values;
 const before = existsSync(LAB_FILE) ? (JSON.parse(await readFile(LAB_FILE, 'utf8')) as LabReport) : {};
-const chosen = LAB_RUNS.filter(({ name }) => only.every((text) => name.includes(text)));
-const tasks = chosen.flatMap((run) =>
-  Array.from({ length: Math.min(run.seeds, Number(seeds)) }, (_, index) => ({
-    name: run.name,
-    seed: index + 1,
-  })).slice(missing ? (before[run.name]?.length ?? 0) : 0),
+const results = new Map(Object.entries(before));
+const tasks = LAB_RUNS.map(({ name }) => name).filter(
+  (name) => only.every((text) => name.includes(text)) && !(missing && results.has(name)),
 );
 
-const results = new Map(missing ? Object.entries(before).map(([name, ofRun]) => [name, [...ofRun]]) : []);
 let made = 0;
-await runAll(tasks, async ({ name, seed }, result) => {
-  const ofRun = results.get(name) ?? [];
-  ofRun[seed - 1] = result;
-  results.set(name, ofRun);
+await runAll(tasks, async (name, result) => {
+  results.set(name, result);
   made += 1;
-  process.stderr.write(`${String(made)} of ${String(tasks.length)}: ${name}, seed ${String(seed)}\n`);
+  process.stderr.write(`${String(made)} of ${String(tasks.length)}: ${name}\n`);
   // So that an interrupted command keeps its results.
   if (made % SAVE_EVERY === 0) await save();
 });
@@ -46,8 +36,7 @@ await save();
 async function save(): Promise<void> {
   const report: LabReport = Object.fromEntries(
     LAB_RUNS.flatMap(({ name }) => {
-      const seedsOf = results.get(name)?.filter((result) => (result as LabResult | undefined) !== undefined);
-      const known = seedsOf ?? before[name];
+      const known = results.get(name);
       return known === undefined ? [] : [[name, known] as const];
     }),
   );

@@ -29,8 +29,8 @@ export interface LabFigures {
 /** By key of the sender. */
 export type LabResult = Readonly<Record<string, LabFigures>>;
 
-/** By name of the run; the entry at index `i` is of seed `i + 1`. */
-export type LabReport = Readonly<Record<string, readonly LabResult[]>>;
+/** By name of the run. */
+export type LabReport = Readonly<Record<string, LabResult>>;
 
 /**
  * A run with a plain queue is stopped at this many attempts per event. Where all attempts time out in the queue, and the
@@ -41,17 +41,16 @@ export const MAX_ATTEMPTS = 12;
 const UNKNOWN = { attempts: null, p50: null, p99: null, off: 0, inVain: 0, again: 0 };
 
 /** Makes one run. */
-export async function figuresOf({ receiver, scenario }: LabRun, seed: number): Promise<LabResult> {
-  const seeded = { ...scenario, seed };
+export async function figuresOf({ receiver, scenario }: LabRun): Promise<LabResult> {
   if (receiver === 'bound') {
-    const { parsed, traffic } = read(seeded);
+    const { parsed, traffic } = read(scenario);
     const { events, lost } = boundOf(parsed, traffic);
     return { all: { events, lost, ...UNKNOWN } };
   }
-  if (receiver !== 'none' && receiver !== 'constant') return resultOf(await simulate(seeded));
-  const { parsed, traffic } = read(seeded);
+  if (receiver !== 'none' && receiver !== 'constant') return resultOf(await simulate(scenario));
+  const { parsed, traffic } = read(scenario);
   try {
-    return resultOf(await simulate(seeded, undefined, MAX_ATTEMPTS * traffic.count));
+    return resultOf(await simulate(scenario, undefined, MAX_ATTEMPTS * traffic.count));
   } catch (error) {
     if (!(error instanceof ScenarioError)) throw error;
     return stopped(parsed.senders, traffic);

@@ -1,4 +1,4 @@
-import { cell, worstOf } from './lab-cells.ts';
+import { cell, ofSender, worstOf } from './lab-cells.ts';
 import { MAX_ATTEMPTS, type LabReport } from './lab-figures.ts';
 import { labGoals, type LabGoal } from './lab-reach.ts';
 import {
@@ -50,8 +50,8 @@ const INTRODUCTION = [
   `- **> ${String(MAX_ATTEMPTS)} attempts** if the run was stopped there: attempts time out in the queue, and retries are more than the workers`,
   '  can handle, so the receiver does not recover.',
   '',
-  'Each figure is the worst of up to three random seeds. S10 with the inbox, and mixtures with other receivers than the',
-  'middleware, have one seed. `–`: no run, or nothing to measure.',
+  'Each run has one random seed. Of 143 runs with three, the lost share differed by 2.9 points at the most, and by less',
+  'than 0.2 in 95 of 100; none differed in **off**. `–`: no run, or nothing to measure.',
   '',
   '| Receiver | |',
   '| --- | --- |',
@@ -115,13 +115,9 @@ function verdict({ missed, open }: LabGoal): string {
 
 /** How many runs are missing if only some were made. */
 function gaps(report: LabReport): string[] {
-  const all = LAB_RUNS.reduce((sum, { seeds }) => sum + seeds, 0);
-  const made = LAB_RUNS.reduce((sum, { name }) => sum + (report[name]?.length ?? 0), 0);
-  if (made === all) return [];
-  return [
-    `So far, ${String(made)} of ${String(all)} runs have been made; most of the others are further seeds.`,
-    '',
-  ];
+  const made = LAB_RUNS.filter(({ name }) => report[name] !== undefined).length;
+  if (made === LAB_RUNS.length) return [];
+  return [`So far, ${String(made)} of ${String(LAB_RUNS.length)} runs have been made.`, ''];
 }
 
 /** Senders with the same runs share a line. */
@@ -144,7 +140,7 @@ function aloneTable(report: LabReport, shape: Shape): string[] {
       const names = senders.map(({ name }) => name).join(', ');
       return [
         names,
-        ...RECEIVERS.map((receiver) => cell(worstOf(report[aloneName(first, shape, receiver)]))),
+        ...RECEIVERS.map((receiver) => cell(ofSender(report[aloneName(first, shape, receiver)]))),
       ];
     }),
   );
@@ -156,7 +152,7 @@ function mixtureTable(report: LabReport, flood: string): string[] {
     ['Sender', 'Share', HEADS.held],
     mixtures.map((mixture) => {
       const [[name, share]] = Object.entries(mixture.small) as [[string, number]];
-      return [name, `${String(share)}×`, cell(worstOf(report[mixtureName(mixture, 'held')], name))];
+      return [name, `${String(share)}×`, cell(report[mixtureName(mixture, 'held')]?.[name])];
     }),
   );
 }
@@ -169,14 +165,9 @@ function togetherTable(report: LabReport): string[] {
     MIXTURES.filter(({ small }) => isTogether(small)).map((mixture) => [
       mixture.flood,
       ...COMPARED.map((receiver) => {
-        const seeds = report[mixtureName(mixture, receiver)] ?? [];
-        const small = seeds.flatMap((result) =>
-          Object.keys(mixture.small).flatMap((name) => {
-            const one = result[name];
-            return one === undefined ? [] : [{ [name]: one }];
-          }),
-        );
-        return cell(worstOf(small));
+        const result = report[mixtureName(mixture, receiver)] ?? {};
+        const small = Object.entries(result).filter(([name]) => name in mixture.small);
+        return cell(worstOf(small.map(([, one]) => one)));
       }),
     ]),
   );

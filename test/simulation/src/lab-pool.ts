@@ -1,37 +1,35 @@
 import { availableParallelism } from 'node:os';
 import { Worker } from 'node:worker_threads';
 import type { LabResult } from './lab-figures.ts';
-import type { LabTask } from './lab-worker.ts';
 
 /** Makes the runs in as many threads as there are cores, in order, and reports each result. */
 export async function runAll(
-  tasks: readonly LabTask[],
-  done: (task: LabTask, result: LabResult) => Promise<void>,
+  names: readonly string[],
+  done: (name: string, result: LabResult) => Promise<void>,
 ): Promise<void> {
-  const left = tasks[Symbol.iterator]();
-  const threads = Math.min(availableParallelism(), tasks.length);
+  const left = names[Symbol.iterator]();
+  const threads = Math.min(availableParallelism(), names.length);
   await Promise.all(Array.from({ length: threads }, () => work(left, done)));
 }
 
 async function work(
-  left: Iterator<LabTask>,
-  done: (task: LabTask, result: LabResult) => Promise<void>,
+  left: Iterator<string>,
+  done: (name: string, result: LabResult) => Promise<void>,
 ): Promise<void> {
   const worker = new Worker(new URL('lab-worker.js', import.meta.url));
   for (let next = left.next(); next.done !== true; next = left.next()) {
-    const { value: task } = next;
-    await done(task, await resultOf(worker, task));
+    await done(next.value, await resultOf(worker, next.value));
   }
   await worker.terminate();
 }
 
-function resultOf(worker: Worker, task: LabTask): Promise<LabResult> {
+function resultOf(worker: Worker, name: string): Promise<LabResult> {
   return new Promise((resolve, reject) => {
     worker.once('error', reject);
     worker.once('message', (result: LabResult) => {
       worker.off('error', reject);
       resolve(result);
     });
-    worker.postMessage(task);
+    worker.postMessage(name);
   });
 }

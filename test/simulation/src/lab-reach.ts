@@ -1,4 +1,4 @@
-import { duration, lostShare, percent, worstOf } from './lab-cells.ts';
+import { duration, lostShare, ofSender, percent } from './lab-cells.ts';
 import type { LabReport } from './lab-figures.ts';
 import { aloneName, isTogether, mixtureName, MIXTURES, type Mixture, type Shape } from './lab-runs.ts';
 import { LAB_SENDERS, type LabSender } from './lab-senders.ts';
@@ -7,7 +7,7 @@ import { LAB_SENDERS, type LabSender } from './lab-senders.ts';
 export interface LabGoal {
   readonly case: string;
   readonly target: string;
-  /** The worst of all senders and seeds. */
+  /** The worst of all senders. */
   readonly reached: string;
   /** The misses, each with its figures. */
   readonly missed: readonly string[];
@@ -30,9 +30,9 @@ function mixtureGoal(report: LabReport): LabGoal {
   let disabled = 0;
   let open = 0;
   const missed = MIXTURES.flatMap((mixture) => {
-    const seeds = report[mixtureName(mixture, 'held')];
+    const result = report[mixtureName(mixture, 'held')];
     return Object.keys(mixture.small).flatMap((name) => {
-      const figures = worstOf(seeds, name);
+      const figures = result?.[name];
       if (figures === undefined) {
         open += 1;
         return [];
@@ -62,23 +62,16 @@ function nearBoundGoal(report: LabReport): LabGoal {
   let farthest = 0;
   let open = 0;
   const missed = LAB_SENDERS.flatMap((sender) => {
-    const held = report[aloneName(sender, 'S10', 'held')];
-    const bound = report[aloneName(sender, 'S10', 'bound')];
-    const [first] = bound ?? [];
-    if (bound !== undefined && worstOf(bound)?.lost === 0) return [];
-    if (held === undefined || bound === undefined || first === undefined) {
+    const held = ofSender(report[aloneName(sender, 'S10', 'held')]);
+    const bound = ofSender(report[aloneName(sender, 'S10', 'bound')]);
+    if (bound?.lost === 0) return [];
+    if (held === undefined || bound === undefined) {
       open += 1;
       return [];
     }
-    const points = Math.max(
-      ...held.map((result, seed) => {
-        const [of] = Object.values(result);
-        const [best] = Object.values(bound[seed] ?? first);
-        return of === undefined || best === undefined ? 0 : (lostShare(of) - lostShare(best)) * POINTS;
-      }),
-    );
+    const points = (lostShare(held) - lostShare(bound)) * POINTS;
     farthest = Math.max(farthest, points);
-    const off = (worstOf(held)?.off ?? 0) > 0 ? ', off' : '';
+    const off = held.off > 0 ? ', off' : '';
     return points > MAX_POINTS ? [`${sender.name}: ${points.toFixed(1)} points${off}`] : [];
   });
   return {
@@ -96,7 +89,7 @@ function inboxGoal(report: LabReport): LabGoal {
   let open = 0;
   const missed = (['S1', 'burst'] as const).flatMap((shape: Shape) =>
     LAB_SENDERS.flatMap((sender) => {
-      const figures = worstOf(report[aloneName(sender, shape, 'inbox')]);
+      const figures = ofSender(report[aloneName(sender, shape, 'inbox')]);
       if (figures === undefined) {
         open += 1;
         return [];
@@ -121,7 +114,7 @@ function obeyingGoal(report: LabReport): LabGoal {
   let mostLost = 0;
   let open = 0;
   const missed = LAB_SENDERS.filter(obeys).flatMap((sender) => {
-    const figures = worstOf(report[aloneName(sender, 'S10', 'held')]);
+    const figures = ofSender(report[aloneName(sender, 'S10', 'held')]);
     if (figures === undefined) {
       open += 1;
       return [];
