@@ -9,7 +9,7 @@ import { LAB_SENDERS, type LabSender } from './src/lab-senders.ts';
 
 const report = JSON.parse(await readFile(LAB_FILE, 'utf8')) as LabReport;
 
-/** A sender alone: worst of all seeds. */
+/** A sender alone. */
 function figuresOf(sender: LabSender, receiver: Receiver, shapes: readonly Shape[]): LabFigures[] {
   return shapes.map((shape) => {
     const figures = ofSender(report[aloneName(sender, shape, receiver)]);
