@@ -199,7 +199,7 @@ export class InboxWorkers {
     const { now } = this.#inbox;
     const { limited } = this.#claiming;
     const { key } = claimed;
-    if (claimed.strandings > 0) this.#loseEarlier(claimed);
+    if (claimed.strandings > 0) this.#renewals.claimedAgain(claimed);
     const run = new HandlerRun(claimed, storedBytes(claimed));
     run.rate = token?.rate;
     run.isPassive = isAhead;
@@ -271,14 +271,6 @@ export class InboxWorkers {
     if (run.holder.users === 1) run.holder.abort('Another process has taken the delivery over.');
     this.#settler.lose(run);
   };
-
-  /** The delivery was claimed again by this process, before a renewal has shown that it has lost its earlier claim. */
-  #loseEarlier({ key, id }: ClaimedDelivery): void {
-    for (const run of [...this.runs]) {
-      if (run.claimed.id !== id || run.claimed.key !== key || !run.isRenewed) continue;
-      if (run.state === 'waiting' || run.state === 'running') this.#lose(run);
-    }
-  }
 
   readonly #overdue = (run: HandlerRun): void => {
     const { report, settings } = this.#inbox;

@@ -68,10 +68,11 @@ describe('limits after the death of a process', () => {
 
 describe('an idle inbox with limits', () => {
   it('finds out within 10 s that its store works again, however long a list of keys has taken before', async () => {
-    const store = new MemoryStore(new MemoryState());
-    const { dueKeys, stats } = store;
-    const slow: InboxStore = { ...store, dueKeys: (options) => later(() => dueKeys(options)) };
-    const bench = limiting({ a: { maxConcurrent: 1 } }, { store: slow });
+    const store: InboxStore = new MemoryStore(new MemoryState());
+    const dueKeys = store.dueKeys.bind(store);
+    const stats = store.stats.bind(store);
+    store.dueKeys = (options) => later(() => dueKeys(options));
+    const bench = limiting({ a: { maxConcurrent: 1 } }, { store });
     const later = async <T>(result: () => T | Promise<T>): Promise<T> => {
       await new Promise((resolve) =>
         bench.clock.setTimeout(() => {
@@ -81,11 +82,11 @@ describe('an idle inbox with limits', () => {
       return result();
     };
     for (let at = 0; at < 10; at += 1) await bench.advance(5000);
-    slow.dueKeys = dueKeys;
-    slow.stats = () => Promise.reject(new Error('disk on fire'));
+    store.dueKeys = dueKeys;
+    store.stats = () => Promise.reject(new Error('disk on fire'));
     await bench.advance(5000);
     expect(bench.inbox.snapshot().isStoreFailing).toBe(true);
-    slow.stats = stats;
+    store.stats = stats;
     await bench.advance(5000);
     await bench.advance(5000);
     expect(bench.inbox.snapshot().isStoreFailing).toBe(false);
