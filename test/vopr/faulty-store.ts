@@ -43,6 +43,8 @@ export function faultyStore(
   /** Claims that were committed without an answer. */
   let strays: readonly ClaimRef[] = [];
   const settledBefore = new Set<string>();
+  /** Whether a failover undoes the next claims. */
+  let forgets = false;
 
   const giveBackStrays = (nowMs: number): void => {
     const claims = strays;
@@ -76,7 +78,9 @@ export function faultyStore(
   ): void => {
     ledger.claimed(name, all, nowMs, leaseMs);
     if (fault === 'fails-after' || fault === 'never') strays = [...strays, ...all.map(refOf)];
-    if (fault !== 'forgotten' || all.length === 0) return;
+    forgets ||= fault === 'forgotten';
+    if (!forgets || all.length === 0) return;
+    forgets = false;
     world.after(world.dice.whole(1, 600), () => {
       const held = inner.settle(
         all.map((claim) => ({ ...refOf(claim), as: 'released' })),
@@ -118,9 +122,9 @@ export function faultyStore(
     ledger.settled(name, settlements, held);
     const answers = settlements.map((one, at) => held[at] === true || settledBefore.has(nameOf(one)));
     for (const [at, one] of settlements.entries()) {
-      settledBefore.delete(nameOf(one));
-      if (held[at] === true && (fault === 'fails-after' || fault === 'never' || fault === 'twice'))
-        settledBefore.add(nameOf(one));
+      const isAnswered = fault !== 'fails-after' && fault !== 'never' && fault !== 'twice';
+      if (isAnswered) settledBefore.delete(nameOf(one));
+      else if (held[at] === true) settledBefore.add(nameOf(one));
     }
     return answers;
   });
@@ -219,5 +223,5 @@ function refOf({ key, id, attempt }: ClaimRef): ClaimRef {
 }
 
 function nameOf(one: Settlement): string {
-  return JSON.stringify([one.key, one.id, one.attempt]);
+  return JSON.stringify([one.key, one.id, one.attempt, one.as]);
 }

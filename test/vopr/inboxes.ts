@@ -9,11 +9,12 @@ import {
   Unrecoverable,
   type WorkerOptions,
 } from '@webhook-backpressure/inbox';
-import type { Plan } from './plan.ts';
+import { KEPT_MS, type Plan } from './plan.ts';
+import { MAX_LAG_MS, startReconciler } from './reconciling.ts';
 import { Senders } from './senders.ts';
 import { type Outcome, type Service, StoreRun } from './store-run.ts';
 import { strangeValues } from './strange-values.ts';
-import type { Process } from './world.ts';
+import type { Process, World } from './world.ts';
 
 /** An inbox in a process. */
 interface InboxService extends Service {
@@ -24,12 +25,14 @@ interface InboxService extends Service {
 export function runInboxes(plan: Plan): Promise<Outcome> {
   const run = new StoreRun<InboxService>(plan, (here) => {
     const isReceiver = (at: number): boolean => plan.roles[at] !== 'worker';
-    const senders = new Senders(here.world, () => {
+    const receiver = () => {
       const running = here.pick(isReceiver);
       return running && { process: running.process, inbox: running.service.inbox };
-    });
+    };
+    const senders = new Senders(here.world, receiver, plan.reconciles === true ? MAX_LAG_MS : undefined);
     return {
-      areClientsDone: () => senders.open === 0,
+      areClientsDone: () =>
+        senders.isDone && senders.missed.every(({ sent }) => here.ledger.isKnown(sent.planned)),
       begin: (at) => {
         const planned = plan.deliveries[at];
         if (planned !== undefined) senders.expect(planned);
@@ -39,13 +42,17 @@ export function runInboxes(plan: Plan): Promise<Outcome> {
         const last = { key: 'a', atMs: 1, habit: 'fixed:1', maxAttempts: 1, isRepeated: false, acts: [] };
         senders.expect({ ...last, id: `d${String(1000 + at)}` }, { process, inbox: service.inbox });
       },
-      create: (at, store, process) => serviceOf(createIn(here, at, store, process)),
+      create: (at, store, process) => {
+        const inbox = createIn(here, at, store, process);
+        if (plan.reconciles === true && isReceiver(at)) startReconciler(here.world, senders, inbox, process);
+        return serviceOf(inbox, here.world);
+      },
     };
   });
   return run.run();
 }
 
-function serviceOf(inbox: Inbox): InboxService {
+function serviceOf(inbox: Inbox, world: World): InboxService {
   return {
     inbox,
     close: (timeoutMs) => inbox.close({ timeoutMs }),
@@ -60,9 +67,11 @@ function serviceOf(inbox: Inbox): InboxService {
       const { depth, bytes, active, deadLetters, retained, isStoreFailing } = inbox.snapshot();
       const { size } = state.deadLetters;
       const none = { depth: 0, bytes: 0, active: 0 };
+      // From then on, another process may have deleted some in the last seconds.
+      const kept = world.nowMs < KEPT_MS ? state.kept.size : retained;
       return [
         { depth, bytes, active, deadLetters, retained, isStoreFailing },
-        { ...none, deadLetters: size, retained: state.kept.size, isStoreFailing: false },
+        { ...none, deadLetters: size, retained: kept, isStoreFailing: false },
       ];
     },
   };
@@ -120,10 +129,11 @@ function createIn(run: StoreRun<InboxService>, at: number, store: InboxStore, pr
 /** Records the limits of a process. */
 function limit({ world, plan }: StoreRun<InboxService>, worker: string): void {
   const { concurrency, maxConcurrencyPerKey, maxStartsPerSecond, batches, limits } = plan.options;
+  const blocks = plan.deliveries.some(({ acts }) => acts.some(({ does }) => does === 'blocks'));
   for (const [key, { perSecond, burst, maxConcurrent }] of Object.entries(limits ?? {})) {
-    // A token is taken with the claim, and its delivery starts some milliseconds later.
+    // A token is taken with the claim, and its delivery starts some milliseconds later, or after a handler that blocks.
     if (perSecond !== undefined && burst !== undefined)
-      world.see({ type: 'limits', worker, key, perSecond, burst: burst + 0.1 });
+      world.see({ type: 'limits', worker, key, perSecond, burst: (blocks ? 2 : 1) * burst + 0.1 });
     world.commit({ type: 'limits', key, concurrency: maxConcurrent });
   }
   // A batch is one call.
@@ -156,7 +166,12 @@ function handlerIn(run: StoreRun<InboxService>, process: Process): Handler {
   };
   return (all, signal) => {
     for (const { key, id } of all) world.see({ type: 'started', key, id, worker });
+    const over = all.map((one) => run.ledger.called(worker, one));
+    const end = (): void => {
+      for (const each of over) each();
+    };
     signal.addEventListener('abort', () => {
+      end();
       for (const { key, id } of all) world.see({ type: 'ended', key, id, worker });
     });
     const acts = all.map(({ key, id }) => run.nextAct(key, id));
@@ -165,13 +180,18 @@ function handlerIn(run: StoreRun<InboxService>, process: Process): Handler {
     if (does === 'blocks') {
       // The event loop stands still: time passes, and no timer runs.
       world.clock.jump(ms);
+      end();
       return undefined;
     }
-    if (does === 'throws-anything' && ms % 2 === 0) throw world.dice.of(strangeValues)();
+    if (does === 'throws-anything' && ms % 2 === 0) {
+      end();
+      throw world.dice.of(strangeValues)();
+    }
     return new Promise((resolve, reject) => {
       if (does === 'hangs') return;
       world.after(ms, () => {
         process.do(() => {
+          end();
           if (does === 'succeeds') resolve();
           else if (does === 'fails') reject(new Error('it failed'));
           else if (does === 'gives-up') reject(new Unrecoverable('never'));

@@ -2,19 +2,21 @@ import { createIntake, type Intake, type Permit, type Refusal } from '@webhook-b
 import { checkHistory } from '@webhook-backpressure/core/testing';
 import { type Fleet, type FleetRegistry, joinFleet, memoryRegistry } from '@webhook-backpressure/fleet';
 import { type Habit, parseHabit } from '@webhook-backpressure/planner/parts';
+import { Bookings } from './bookings.ts';
 import { faultyRegistry } from './faulty-registry.ts';
 import type { Act, CallFault, Plan, PlannedDelivery } from './plan.ts';
 import type { Outcome } from './store-run.ts';
 import { Process, World } from './world.ts';
 
 const MAX_WAIT_MS = 10_000;
-/** Deadlines are up to 100 ms late, timers of this run a few more, and both by a standstill of the event loop. */
+/** By timers, and by a standstill of the event loop. */
 const LATE_MS = 3120;
 
 interface Member {
   readonly process: Process;
   readonly intake: Intake;
   readonly fleet: Fleet | undefined;
+  readonly bookings: Bookings;
   /** The numbers of the admitted deliveries of each key that have not started, in order. */
   readonly lines: Map<string, number[]>;
 }
@@ -119,7 +121,8 @@ class IntakeRun {
       isAway: () => world.nowMs < this.#registryAwayUntilMs,
     });
     const fleet = roles.length > 1 ? joinFleet(intake, { registry, resource: 'db', concurrency }) : undefined;
-    this.#members[at] = { process, intake, fleet, lines: new Map() };
+    const bookings = new Bookings(world, intake, process, roles.length === 1);
+    this.#members[at] = { process, intake, fleet, bookings, lines: new Map() };
   }
 
   #begin(planned: PlannedDelivery): void {
@@ -146,7 +149,7 @@ class IntakeRun {
     }
     const member = world.dice.of(alive);
     const { key, id } = planned;
-    const result = member.intake.admit({ key, id });
+    const result = member.bookings.admit(key, id);
     this.#look(member);
     if (!result.admitted) {
       this.#checkRefusal(result);
@@ -167,6 +170,7 @@ class IntakeRun {
       line.splice(line.indexOf(number), 1);
       if (!permit.admitted) {
         this.#checkRefusal(permit);
+        member.bookings.withdrawn(id);
         again(permit.retryAfterSeconds, permit.status);
         return;
       }
@@ -276,13 +280,12 @@ class IntakeRun {
 
   #break(fault: Exclude<Plan['faults'][number], { readonly what: 'call' }>): void {
     const { world } = this;
-    if (world.isCalm || fault.what === 'wall-jumps') return;
+    if (world.isCalm || fault.what === 'wall-jumps' || fault.what === 'stops') return;
     if (fault.what === 'store-away') this.#registryAwayUntilMs = world.nowMs + fault.forMs;
     if (fault.what === 'store-away') return;
     const member = this.#members[fault.process];
     if (member === undefined) return;
-    // What an intake holds is lost with its process, and its senders know: a stop only delays.
-    if (fault.what === 'stops') return;
+    // What an intake holds is lost with its process, and its senders know. A stop only delays.
     member.process.isDead = true;
     this.#members[fault.process] = undefined;
     world.see({ type: 'died', worker: member.process.name });

@@ -151,7 +151,11 @@ function fetchIn(run: StoreRun<SenderService>, process: Process): typeof fetch {
         });
       });
       if (does === 'hangs') return;
-      if (does === 'blocks') world.clock.jump(ms);
+      // Not in the call itself: a request is sent without waiting for what follows it.
+      if (does === 'blocks')
+        world.after(0, () => {
+          world.clock.jump(ms);
+        });
       world.after(ms, () => {
         process.do(() => {
           end(() => {

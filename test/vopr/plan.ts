@@ -75,6 +75,8 @@ export interface Plan {
   readonly calmMs: number;
   /** Whether dead letters are redriven then. */
   readonly redrives: boolean;
+  /** Whether receivers fetch what senders have given up. */
+  readonly reconciles?: boolean;
 }
 
 /** Draws from a stream of random numbers. */
@@ -129,6 +131,8 @@ const CALL_FAULTS: readonly CallFault[] = [
     'forgotten',
   ] as const),
 ];
+/** How long completed deliveries are kept, if they are. */
+export const KEPT_MS = 600_000;
 /** Senders and faults are busy for so long. */
 const BUSY_MS = 90_000;
 
@@ -158,6 +162,9 @@ export function draw(seed: number): Plan {
       ? [drawAct(dice, true)]
       : dice.some(dice.whole(0, dice.of([1, 3, 8])), () => drawAct(dice, dice.isLucky(0.4))),
   }));
+  const faults = dice.isLucky(0.1) ? [] : drawFaults(dice, processes, isSynchronous);
+  // A source without requests does not tell its time, so an own clock that is ahead is not noticed.
+  const hasTime = faults.every(({ what }) => what !== 'wall-jumps');
   return {
     seed,
     kind,
@@ -165,9 +172,10 @@ export function draw(seed: number): Plan {
     isSynchronous,
     options,
     deliveries,
-    faults: dice.isLucky(0.1) ? [] : drawFaults(dice, processes, isSynchronous),
+    faults,
     calmMs: BUSY_MS + 60_000,
     redrives: dice.isLucky(0.3),
+    reconciles: hasTime && new Dice(seed, 'reconcile').isLucky(0.3),
   };
 }
 
@@ -184,7 +192,7 @@ function drawOptions(dice: Dice, keys: readonly string[]): PlannedOptions {
     maxConcurrencyPerKey: dice.maybe(0.2, () => dice.whole(1, concurrency)),
     attempts: dice.of([1, 2, 4, 21]),
     maxDeadLetters: dice.maybe(0.2, () => dice.whole(1, 5)),
-    keepCompletedMs: dice.maybe(0.2, () => 600_000),
+    keepCompletedMs: dice.maybe(0.2, () => KEPT_MS),
     overflow: dice.isLucky(0.15) ? 'dead-letter' : 'refuse',
     batches: kind === 'batches' ? dice.whole(2, 5) : 0,
     coalesces: kind === 'coalesces',

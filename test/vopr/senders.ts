@@ -10,6 +10,14 @@ const REFUSED_MS = 10;
 
 const BODY = new TextEncoder().encode('{}');
 
+/** A delivery that its sender has given up, and lists from then on. Times of day by its own clock. */
+export interface Missed {
+  readonly sent: Sent;
+  readonly atMs: number;
+  /** On the clock of the run. */
+  readonly listedAtMs: number;
+}
+
 interface Sent {
   readonly planned: PlannedDelivery;
   readonly habit: Habit;
@@ -28,12 +36,26 @@ export interface Receiver {
 export class Senders {
   /** Deliveries that are neither acknowledged nor given up. */
   open = 0;
+  readonly missed: Missed[] = [];
+  /** Until when a reconciler has found what was missed. */
+  mark: number | undefined;
+  /** The processes that have not answered a request, one for each. */
+  readonly #unanswered = new Map<object, Process>();
   readonly #world: World;
   readonly #receiver: () => Receiver | undefined;
 
-  constructor(world: World, receiver: () => Receiver | undefined) {
+  /** How late missed deliveries are listed, at most. Undefined: they are not, and are lost. */
+  readonly #maxLagMs: number | undefined;
+
+  constructor(world: World, receiver: () => Receiver | undefined, maxLagMs?: number) {
     this.#world = world;
+    this.#maxLagMs = maxLagMs;
     this.#receiver = receiver;
+  }
+
+  /** Whether each delivery is acknowledged or given up, and each request answered. */
+  get isDone(): boolean {
+    return this.open === 0 && [...this.#unanswered.values()].every(({ isDead }) => isDead);
   }
 
   /** @param to - the only receiver of it. Default: any at each attempt. */
@@ -47,6 +69,13 @@ export class Senders {
       to,
     };
     this.#world.after(planned.atMs, () => {
+      this.#send(sent);
+    });
+  }
+
+  /** Makes one more attempt. */
+  sendAgain({ sent }: Missed): void {
+    this.#world.after(1000, () => {
       this.#send(sent);
     });
   }
@@ -75,8 +104,10 @@ export class Senders {
           return Promise.resolve('whole');
         },
       });
+      this.#unanswered.set(answered, receiver.process);
       answered.then(
         (answer) => {
+          this.#unanswered.delete(answered);
           if (receiver.process.isDead) return;
           world.note();
           once(() => {
@@ -124,6 +155,11 @@ export class Senders {
       this.open -= 1;
       // It may be stored all the same, but its sender got no promise.
       sent.isAcknowledged = true;
+      if (this.#maxLagMs === undefined) return;
+      // A reconciler must find it.
+      world.see({ type: 'acknowledged', key: sent.planned.key, id: sent.planned.id });
+      const listedAtMs = world.nowMs + world.dice.whole(0, world.dice.of([0, 1000, this.#maxLagMs]));
+      this.missed.push({ sent, atMs: world.wallMs, listedAtMs });
       return;
     }
     world.after(delayS * 1000, () => {

@@ -7,6 +7,9 @@ import type {
 } from '@webhook-backpressure/inbox';
 import type { World } from './world.ts';
 
+/** So long after its last call, each process knows what the store holds: calls that are never answered are given up. */
+export const LEARN_MS = 90_000;
+
 interface Claim {
   readonly worker: string;
   leaseEndsMs: number;
@@ -19,6 +22,16 @@ interface Counted {
   claim: Claim | undefined;
 }
 
+/** What the store answered to a worker. */
+interface Tally {
+  completed: number;
+  /** Claims that were not held any more, though the worker had not settled them. */
+  readonly lost: Set<string>;
+  readonly settled: Set<string>;
+  /** Claims of the same name as an earlier one, which was given back. */
+  readonly again: Set<string>;
+}
+
 /** The protocol of the store, kept apart from the store: who holds which claim, and how often a delivery was tried. */
 export class StoreLedger {
   readonly #world: World;
@@ -28,8 +41,50 @@ export class StoreLedger {
   /** Deliveries of which a failover has undone a claim: the same worker may claim them again while its first handler runs. */
   readonly forgottenIds: Set<string> = new Set<string>();
 
-  constructor(world: World) {
+  /** Deliveries of which a lease has run out. */
+  readonly strandedIds: Set<string> = new Set<string>();
+  readonly #tallies = new Map<string, Tally>();
+  /** The calls of handlers that have not ended, by worker, key and id. */
+  readonly #calls = new Map<string, object>();
+  readonly #isAlone: boolean;
+
+  /** @param isAlone - each delivery has a call of its own. The handler of a batch goes on if one of it is lost. */
+  constructor(world: World, isAlone: boolean) {
     this.#world = world;
+    this.#isAlone = isAlone;
+  }
+
+  /** A handler was called. Returns a function that notes its end. */
+  called(worker: string, { key, id }: DeliveryRef): () => void {
+    const name = JSON.stringify([worker, key, id]);
+    const call = {};
+    if (this.#isAlone && this.#calls.has(name) && !this.forgottenIds.has(id))
+      this.#world.wrong.push(`${id} is handled twice at the same time by ${worker}.`);
+    this.#calls.set(name, call);
+    return () => {
+      if (this.#calls.get(name) === call) this.#calls.delete(name);
+    };
+  }
+
+  /** A process has ended. One that was closed has aborted its handlers. */
+  gone(worker: string, isClosed: boolean): void {
+    for (const name of this.#calls.keys()) {
+      if (!name.startsWith(`["${worker}",`)) continue;
+      if (isClosed && this.#isAlone) this.#world.wrong.push(`A closed process still handles ${name}.`);
+      this.#calls.delete(name);
+    }
+  }
+
+  tallyOf(worker: string): Tally {
+    const none = {
+      completed: 0,
+      lost: new Set<string>(),
+      settled: new Set<string>(),
+      again: new Set<string>(),
+    };
+    const tally = this.#tallies.get(worker) ?? none;
+    this.#tallies.set(worker, tally);
+    return tally;
   }
 
   put(batch: Parameters<InboxStore['put']>[0], results: readonly string[]): void {
@@ -51,6 +106,8 @@ export class StoreLedger {
       const counted = this.#of(one);
       this.#world.commit({ type: 'started', key, id, worker });
       counted.attempts += 1;
+      const { settled, again } = this.tallyOf(worker);
+      if (settled.has(claimName(one))) again.add(claimName(one));
       counted.claim = { worker, leaseEndsMs: nowMs + leaseMs };
       if (one.attempt !== counted.attempts || one.strandings !== counted.strandings) {
         const { attempts, strandings } = counted;
@@ -67,6 +124,10 @@ export class StoreLedger {
     for (const counted of this.#deliveries.values()) {
       const { claim } = counted;
       if (claim === undefined || claim.leaseEndsMs > nowMs || claim.worker === worker) continue;
+      if (this.#world.isFaultless)
+        this.#world.wrong.push(`The lease of ${counted.ref.id} has run out in ${claim.worker}.`);
+      this.strandedIds.add(counted.ref.id);
+      this.tallyOf(claim.worker).lost.add(claimName({ ...counted.ref, attempt: counted.attempts }));
       counted.strandings += 1;
       counted.claim = undefined;
       this.#world.commit({ type: 'released', ...counted.ref, worker: claim.worker });
@@ -80,6 +141,7 @@ export class StoreLedger {
       if (isHeld !== held[at])
         this.#world.wrong.push(`${one.id} of ${worker} was renewed as ${String(held[at])}.`);
       if (isHeld) claim.leaseEndsMs = endsMs;
+      else this.#lost(worker, one);
     }
   }
 
@@ -92,8 +154,12 @@ export class StoreLedger {
         this.#world.wrong.push(`${id} of ${worker} was settled as ${String(held[at])}.`);
       if (held[at] !== true) {
         this.#world.see({ type: 'lost', key, id, worker });
+        this.#lost(worker, one);
+        this.#asked.delete(`${worker} ${id}`);
         continue;
       }
+      this.tallyOf(worker).settled.add(claimName(one));
+      if (as === 'completed') this.tallyOf(worker).completed += 1;
       if (as === 'released' || (as === 'failed' && one.isRepeated === true)) counted.attempts -= 1;
       counted.claim = undefined;
       this.#world.see({ type: as, key, id, worker });
@@ -135,6 +201,11 @@ export class StoreLedger {
     this.#world.commit({ type: 'died', worker });
   }
 
+  /** Whether it was ever stored. */
+  isKnown(ref: DeliveryRef): boolean {
+    return this.#deliveries.has(nameOf(ref));
+  }
+
   /** Deliveries that were put back, deleted, or forgotten. */
   moved(type: 'redriven' | 'purged', all: readonly DeliveryRef[]): void {
     for (const one of all) {
@@ -143,6 +214,23 @@ export class StoreLedger {
       this.#world.commit(event);
       if (type === 'redriven') this.#deliveries.set(nameOf(one), fresh(one));
     }
+  }
+
+  /** A claim that the worker has settled itself is not lost. */
+  #lost(worker: string, claim: ClaimRef): void {
+    const { lost, settled, again } = this.tallyOf(worker);
+    const name = claimName(claim);
+    // After a failover, or if it was given back, a worker may have claimed it twice.
+    if (settled.has(name) && !again.has(name) && !this.forgottenIds.has(claim.id)) return;
+    lost.add(name);
+    const call = JSON.stringify([worker, claim.key, claim.id]);
+    const lostCall = this.#calls.get(call);
+    if (lostCall === undefined || !this.#isAlone) return;
+    // The answer may be lost or late, and the process may be stopped.
+    this.#world.after(LEARN_MS, () => {
+      if (this.#calls.get(call) === lostCall && !this.forgottenIds.has(claim.id))
+        this.#world.wrong.push(`${call} is still handled, and was lost.`);
+    });
   }
 
   #of(ref: DeliveryRef): Counted {
@@ -159,4 +247,8 @@ function fresh({ key, id }: DeliveryRef): Counted {
 
 function nameOf({ key, id }: DeliveryRef): string {
   return JSON.stringify([key, id]);
+}
+
+function claimName({ key, id, attempt }: ClaimRef): string {
+  return JSON.stringify([key, id, attempt]);
 }

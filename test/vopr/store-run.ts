@@ -3,13 +3,12 @@ import { checkHistory } from '@webhook-backpressure/core/testing';
 import { MemoryState, MemoryStore } from '../core/inbox/shared-memory.ts';
 import { faultyStore, type StoreTroubles } from './faulty-store.ts';
 import type { Act, CallFault, Plan } from './plan.ts';
-import { StoreLedger } from './store-ledger.ts';
+import { idleWorker, isSteady } from './idle-workers.ts';
+import { LEARN_MS, StoreLedger } from './store-ledger.ts';
 import { Process, World } from './world.ts';
 
 /** Without faults, everything must be handled within this time: retries, leases, probes of an outage and clocks included. */
 const DRAIN_MS = 4 * 3_600_000;
-/** Then every process must know what the store holds: calls that are never answered are given up. */
-const LEARN_MS = 90_000;
 
 /** What a run has shown. */
 export interface Outcome {
@@ -60,7 +59,9 @@ export class StoreRun<S extends Service> {
   constructor(plan: Plan, parts: (run: StoreRun<S>) => Parts<S>) {
     this.plan = plan;
     this.world = new World(plan.seed);
-    this.ledger = new StoreLedger(this.world);
+    this.world.isFaultless = plan.faults.length === 0;
+    const { batches, coalesces } = plan.options;
+    this.ledger = new StoreLedger(this.world, batches === 0 && !coalesces);
     const faults = new Map<string, CallFault>();
     for (const fault of plan.faults) {
       if (fault.what === 'call') faults.set(`${String(fault.process)} ${String(fault.call)}`, fault.how);
@@ -118,6 +119,12 @@ export class StoreRun<S extends Service> {
     const { unfinished } = this.#state;
     const isDone = (): boolean => this.#parts.areClientsDone() && unfinished.size === 0;
     const isDrained = await world.passUntil(DRAIN_MS, isDone);
+    const { deadLetters } = this.#state;
+    if (!isDrained && deadLetters.size >= (this.plan.options.maxDeadLetters ?? Infinity)) {
+      // Deliveries without an attempt left wait for room among the dead letters.
+      this.#redrive();
+      return this.#drain();
+    }
     if (!isDrained) {
       const clients = this.#parts.areClientsDone() ? 'no client' : 'a client';
       world.wrong.push(
@@ -132,24 +139,25 @@ export class StoreRun<S extends Service> {
     return isDrained;
   }
 
+  #redrive(): void {
+    const redriven = this.running.at(-1)?.service.redriveAll();
+    redriven?.catch((error: unknown) => this.world.wrong.push(`redrive: ${String(error)}`));
+  }
+
   async #end(): Promise<void> {
     const { world, plan } = this;
     if (plan.redrives && this.#state.deadLetters.size > 0) {
-      this.running
-        .at(-1)
-        ?.service.redriveAll()
-        .catch((error: unknown) => world.wrong.push(`redrive: ${String(error)}`));
+      this.#redrive();
       await world.passUntil(LEARN_MS, () => false);
       if (!(await this.#drain())) return;
     }
-    await world.passUntil(LEARN_MS, () => false);
-    for (const [at, running] of this.running.entries()) {
-      const [is, shouldBe] = (running as Running<S>).service.compare(this.#state);
-      if (JSON.stringify(is) === JSON.stringify(shouldBe)) continue;
-      world.wrong.push(
-        `Process ${String(at)} reports ${JSON.stringify(is)} instead of ${JSON.stringify(shouldBe)}.`,
-      );
+    // Without faults and delays, a process knows immediately what it has stored.
+    if (plan.isSynchronous && plan.faults.length === 0) {
+      await world.passUntil(1000, () => false);
+      this.#compare();
     }
+    await world.passUntil(LEARN_MS, () => false);
+    this.#compare();
     world.see({ type: 'totals', counts: { pending: 0 } });
     const { inFlight } = this.#state.stats();
     if (inFlight !== 0) world.wrong.push(`${String(inFlight)} claims are left.`);
@@ -162,14 +170,39 @@ export class StoreRun<S extends Service> {
     await world.passUntil(LEARN_MS + 1, () => false);
   }
 
+  #compare(): void {
+    const { world, ledger } = this;
+    for (const [at, running] of this.running.entries()) {
+      const { service, process } = running as Running<S>;
+      const totals = service.totals();
+      const { completed, lost } = ledger.tallyOf(process.name);
+      const [state, stateOfStore] = service.compare(this.#state);
+      const is = { ...state, completed: totals['completed'] ?? totals['sender delivered'] };
+      const shouldBe = { ...stateOfStore, completed };
+      if (JSON.stringify(is) !== JSON.stringify(shouldBe))
+        world.wrong.push(
+          `Process ${String(at)} reports ${JSON.stringify(is)} instead of ${JSON.stringify(shouldBe)}.`,
+        );
+      const reported = totals['lost'] ?? totals['sender lost'] ?? 0;
+      if (reported > lost.size)
+        world.wrong.push(
+          `Process ${String(at)} reports ${String(reported)} lost claims, and has lost ${String(lost.size)}.`,
+        );
+    }
+  }
+
   #failures(): string[] {
     const { world } = this;
     const seen = checkHistory(world.seen).filter(({ rule, events }) => {
       // A delivery may get its result without a handler, while that of a worker that has lost it still runs.
       if (rule === 'foreign') return false;
       const { id = '' } = world.seen[events.at(-1) ?? 0] ?? {};
+      // A process learns later that it has lost a claim. The ledger checks its handlers; a request cannot be taken back.
+      if (rule === 'running' && this.ledger.strandedIds.has(id)) return false;
       return (rule !== 'running' && rule !== 'settled') || !this.ledger.forgottenIds.has(id);
     });
+    const idle = isSteady(this.plan) ? idleWorker(this.plan, world.seen) : undefined;
+    if (idle !== undefined) world.wrong.push(idle);
     const reported = checkHistory(world.reported).filter(({ rule }) => rule === 'totals');
     return [
       ...seen.map((one) => `seen ${one.rule}: ${one.message} (${one.events.join(', ')})`),
@@ -199,6 +232,7 @@ export class StoreRun<S extends Service> {
 
   #die(at: number, process: Process, forMs: number): void {
     process.isDead = true;
+    this.ledger.gone(process.name, false);
     this.running[at] = undefined;
     this.world.see({ type: 'died', worker: process.name });
     this.world.after(forMs, () => {
@@ -216,6 +250,7 @@ export class StoreRun<S extends Service> {
       counts: service.totals(),
     });
     world.see({ type: 'died', worker: process.name });
+    this.ledger.gone(process.name, true);
     // A request that is answered while it closes may leave one for a while.
     world.after(LEARN_MS, () => {
       if (process.timers > 0) world.wrong.push(`${String(process.timers)} timers are left.`);

@@ -27,6 +27,8 @@ export class World {
   wallAheadMs = START_MS;
   /** Whether faults are over. */
   isCalm = false;
+  /** Whether there never are any. */
+  isFaultless = false;
   readonly #turns = new Turns();
   #steps = 0;
 
@@ -44,22 +46,26 @@ export class World {
 
   see(event: Recorded): void {
     this.seen.push({ ...event, atMs: this.nowMs });
-    this.#turns.note();
+    this.note();
   }
 
   commit(event: Recorded): void {
     this.committed.push({ ...event, atMs: this.nowMs });
-    this.#turns.note();
+    this.note();
   }
 
   /** Something has happened that may be followed by more in a later turn. */
   note(): void {
+    this.#steps += 1;
+    // Thrown in the call of a store as well, so that a loop without timers ends.
+    if (this.#steps > MAX_STEPS)
+      throw new Error(`It does not end: ${String(MAX_STEPS)} things have happened.`);
     this.#turns.note();
   }
 
   after(ms: number, action: () => void): void {
     this.clock.setTimeout(() => {
-      this.#turns.note();
+      this.note();
       action();
     }, ms);
   }
@@ -69,9 +75,7 @@ export class World {
     const endMs = this.nowMs + ms;
     await this.#turns.settle();
     while (!isOver()) {
-      this.#steps += 1;
-      if (this.#steps > MAX_STEPS)
-        throw new Error(`It does not end: ${String(MAX_STEPS)} timers have fired.`);
+      this.note();
       if (this.nowMs > endMs || !this.clock.advanceToNext()) return false;
       await this.#turns.settle();
     }

@@ -163,6 +163,24 @@ describe('a full outbox', () => {
 });
 
 describe('a store that fails', () => {
+  it('is found to work again by a sender that has nothing to send since it was full', async () => {
+    let answer = (_: Response): void => undefined;
+    const failing = new Set<string>();
+    const bed = new SenderBed(() => new Promise((resolve) => (answer = resolve)), {
+      ...{ store: breakable(memoryStore(), failing), capacity: 1, whenFull: 'refuse' },
+    });
+    await bed.send('1');
+    failing.add('stats');
+    await expect(bed.send('2')).rejects.toMatchObject({ code: 'ERR_WBP_SEND_FULL' });
+    await bed.run(510, 10);
+    expect(bed.sender.snapshot().isStoreFailing).toBe(true);
+    answer(new Response(null, { status: 204 }));
+    await bed.settle();
+    failing.clear();
+    await bed.run(10_000);
+    expect(bed.sender.snapshot()).toMatchObject({ depth: 0, isStoreFailing: false });
+  });
+
   it('makes send reject with a code and the cause, and delivers the stored events when it works again', async () => {
     const store = memoryStore();
     const failing = new Set<string>();

@@ -26,7 +26,9 @@ export class DueKeyList {
 
   /** When the next page is to be read; Infinity: not before a call of {@link want}. */
   get nextMs(): number {
-    return this.#isWanted || this.#after !== undefined ? this.#againMs : Infinity;
+    if (!this.#isWanted && this.#after === undefined) return Infinity;
+    // While the store fails, an idle inbox makes no other call that finds out whether it works again.
+    return this.#inbox.health.isWell ? this.#againMs : -Infinity;
   }
 
   /** There may be keys that are not known. */

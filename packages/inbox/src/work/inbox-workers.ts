@@ -199,6 +199,7 @@ export class InboxWorkers {
     const { now } = this.#inbox;
     const { limited } = this.#claiming;
     const { key } = claimed;
+    if (claimed.strandings > 0) this.#renewals.claimedAgain(claimed);
     const run = new HandlerRun(claimed, storedBytes(claimed));
     run.rate = token?.rate;
     run.isPassive = isAhead;

@@ -1,4 +1,5 @@
 import { inBackground } from '@webhook-backpressure/base';
+import type { DeliveryRef } from '../delivery/stored-delivery.ts';
 import type { Scheduler, Task } from '../time/scheduler.ts';
 import type { ClaimRef, InboxStore } from '../store/inbox-store.ts';
 import type { StoreHealth } from '../store-calls/store-health.ts';
@@ -47,6 +48,12 @@ export class LeaseRenewal<T extends Leased> {
     this.#task.clear();
   }
 
+  /** This process has claimed a delivery that another one had meanwhile: its earlier claim, if it has one, is lost. */
+  claimedAgain({ key, id }: DeliveryRef): void {
+    for (const run of [...this.#parts.runs])
+      if (run.ref.id === id && run.ref.key === key && isLosable(run)) this.#parts.lost(run);
+  }
+
   async #renew(): Promise<void> {
     const { store, health, now, wallMs, runs, lost } = this.#parts;
     this.#task.set(now() + RENEW_MS);
@@ -59,13 +66,15 @@ export class LeaseRenewal<T extends Leased> {
       // While all workers are busy, no other call finds out. One that stores a result does, and may fail although renewals work.
       if (held.every(({ state }) => state !== 'settling')) health.worked();
       for (const [at, run] of held.entries()) {
-        // A run that is settling may have been settled meanwhile, and its claim ended by that.
-        if (results[at] === true || run.state === 'settling' || run.state === 'over') continue;
-        if (run.isRenewed === false) continue;
-        lost(run);
+        if (results[at] !== true && isLosable(run)) lost(run);
       }
     } catch (error) {
       health.failed('renew', error);
     }
   }
+}
+
+/** A run that is settling may have been settled meanwhile, and its claim ended by that. */
+function isLosable({ state, isRenewed }: Leased): boolean {
+  return state !== 'settling' && state !== 'over' && isRenewed !== false;
 }

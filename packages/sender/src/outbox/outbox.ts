@@ -256,14 +256,19 @@ export class Outbox {
     if (this.#isRechecking) return;
     this.#isRechecking = true;
     const { store, sendingHealth, scheduler, level } = this.#context;
+    let isFailing = false;
     for (;;) {
-      if (!this.isFull || !this.#context.isAccepting) break;
-      await scheduler.hold(RECHECK_MS);
+      if ((!this.isFull && !isFailing) || !this.#context.isAccepting) break;
+      await (this.isFull ? scheduler.hold(RECHECK_MS) : scheduler.pause(RECHECK_MS));
       try {
         const before = level.ownChanges;
         level.adopt(await store.stats(), before);
         this.#isStoreFull = false;
+        // No event may follow whose commit finds out.
+        if (isFailing) sendingHealth.worked();
+        isFailing = false;
       } catch (error) {
+        isFailing = true;
         sendingHealth.failed('stats', error);
       }
       this.relieve();

@@ -1,6 +1,7 @@
 import { type InboxOptions, memoryStore } from '@webhook-backpressure/inbox';
 import { describe, expect, it, vi } from 'vitest';
 import { InboxBench, turns } from '../inbox-bench.ts';
+import { MemoryState, MemoryStore } from '../shared-memory.ts';
 import { LEASE, START } from '../store/cases/store-fixtures.ts';
 
 function ids(bench: InboxBench): string[] {
@@ -207,6 +208,23 @@ describe('a handler that takes too long', () => {
     expect(bench.last.signal.aborted).toBe(true);
     expect(bench.told('lost')).toEqual(['lost a']);
     expect(bench.inbox.snapshot()).toMatchObject({ active: 0, totals: { lost: 1 } });
+  });
+
+  it('has its signal aborted when its process claims the delivery again that another one had meanwhile', async () => {
+    const state = new MemoryState();
+    const bench = new InboxBench({ store: new MemoryStore(state) });
+    await bench.deliver('a');
+    const [first] = bench.calls;
+    const other = new MemoryStore(state);
+    const lease = { leaseMs: LEASE, nowMs: START + LEASE };
+    const [claim] = await other.claim(1, { ...lease, maxStranded: 1, except: new Set() });
+    await other.settle([{ key: 'default', id: 'a', attempt: claim?.attempt ?? 0, as: 'released' }], START);
+    await bench.deliver('b');
+    await bench.advance(0);
+    expect(bench.calls.map(({ delivery, attempt }) => [delivery.id, attempt])).toContainEqual(['a', 2]);
+    expect(first?.signal.aborted).toBe(true);
+    expect(bench.told('lost')).toEqual(['lost a']);
+    expect(bench.inbox.snapshot()).toMatchObject({ active: 2, totals: { lost: 1 } });
   });
 
   it('does not complete a delivery that another process has taken over', async () => {

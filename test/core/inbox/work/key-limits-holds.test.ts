@@ -1,5 +1,5 @@
 import { type Buckets, LocalBuckets } from '@webhook-backpressure/fleet';
-import { RetryAfter } from '@webhook-backpressure/inbox';
+import { type InboxStore, RetryAfter } from '@webhook-backpressure/inbox';
 import { describe, expect, it, vi } from 'vitest';
 import { MemoryState, MemoryStore } from '../shared-memory.ts';
 import { START } from '../store/cases/store-fixtures.ts';
@@ -63,6 +63,33 @@ describe('limits after the death of a process', () => {
     expect(bench.calls.filter(({ delivery }) => delivery.key === 'a').map(({ attempt }) => attempt)).toEqual(
       Array.from({ length: 7 }, () => 2),
     );
+  });
+});
+
+describe('an idle inbox with limits', () => {
+  it('finds out within 10 s that its store works again, however long a list of keys has taken before', async () => {
+    const store: InboxStore = new MemoryStore(new MemoryState());
+    const dueKeys = store.dueKeys.bind(store);
+    const stats = store.stats.bind(store);
+    store.dueKeys = (options) => later(() => dueKeys(options));
+    const bench = limiting({ a: { maxConcurrent: 1 } }, { store });
+    const later = async <T>(result: () => T | Promise<T>): Promise<T> => {
+      await new Promise((resolve) =>
+        bench.clock.setTimeout(() => {
+          resolve(undefined);
+        }, 45_000),
+      );
+      return result();
+    };
+    for (let at = 0; at < 10; at += 1) await bench.advance(5000);
+    store.dueKeys = dueKeys;
+    store.stats = () => Promise.reject(new Error('disk on fire'));
+    await bench.advance(5000);
+    expect(bench.inbox.snapshot().isStoreFailing).toBe(true);
+    store.stats = stats;
+    await bench.advance(5000);
+    await bench.advance(5000);
+    expect(bench.inbox.snapshot().isStoreFailing).toBe(false);
   });
 });
 
