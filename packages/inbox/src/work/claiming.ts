@@ -3,6 +3,7 @@ import type { InboxState } from '../capacity/inbox-state.ts';
 import type { LimitsOfKey } from '../options/key-limits.ts';
 import type { ClaimedDelivery } from '../store/inbox-store.ts';
 import type { Task } from '../time/scheduler.ts';
+import { Advance } from './advance.ts';
 import type { CrashSuspects } from './crash-suspects.ts';
 import { LEASE_MS } from './lease-renewal.ts';
 import { LimitedClaims, type Token } from './limited-claims.ts';
@@ -34,6 +35,7 @@ export class Claiming {
   readonly #inbox: InboxState;
   readonly #parts: ClaimingParts;
   readonly #nextClaim: Task;
+  readonly #advance = new Advance();
   #limitsInUse: LimitsOfKey | undefined;
   #running: Promise<void> | undefined;
   #isWanted = false;
@@ -113,8 +115,9 @@ export class Claiming {
         if (againAtMs < Infinity) this.#nextClaim.set(againAtMs);
         return;
       }
-      const nowMs = wall.trustedMs();
+      const [nowMs, beganMs] = [wall.trustedMs(), now()];
       const claimed = await store.claim(count, { leaseMs: LEASE_MS, nowMs, maxStranded, except });
+      this.#advance.note(claimed, now() - beganMs);
       const runs: HandlerRun[] = [];
       let stranded = 0;
       for (const one of claimed) {
@@ -167,8 +170,13 @@ export class Claiming {
         else perKey = Math.min(perKey, most - count);
       }
     }
+    const advance =
+      ahead === undefined && this.limited === undefined ? this.#advance.count(handlers.perSecond) : 0;
     const free = this.#isOpen ? workers - taken : 0;
-    const count = Math.min(free, allowance.count, perKey);
+    // Small claims cost more for each delivery, and while the results of some are stored, others are claimed: by halves.
+    const wanted =
+      2 * free > -advance ? Math.min(free + advance, Math.max(free, Math.ceil((workers + advance) / 2))) : 0;
+    const count = Math.min(wanted, allowance.count, perKey);
     const maxStranded = Math.min(count, suspects.room(settings.retry.attempts));
     return { allowance, count, maxStranded, except, roomOf };
   }

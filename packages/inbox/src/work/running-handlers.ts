@@ -15,7 +15,8 @@ const SETTLING_MS = 60_000;
 
 /**
  * Counts the handlers that run, starts others as `concurrency` and `maxStartsPerSecond` allow, and measures how fast
- * they finish deliveries: attempts that must be repeated do not count. A handler has its worker until its result is stored.
+ * they finish deliveries: attempts that must be repeated do not count. While a result is stored, the worker may have the next
+ * delivery, if that is claimed; the time of storing counts as time of the handler.
  */
 export class RunningHandlers implements DrainReading {
   /** How many handlers may run concurrently. */
@@ -31,7 +32,10 @@ export class RunningHandlers implements DrainReading {
   readonly #paceTimer: Timer;
   /** Claimed runs, in order, for which the pace or the concurrency leaves no room yet. */
   #waiting: HandlerRun[] = [];
+  /** Started runs whose result is not stored. */
   #active = 0;
+  /** How many of these have a handler that runs. */
+  #handling = 0;
   /** Since the event `stalled`. */
   #hasStalled = false;
   #finishedShare = 1;
@@ -103,6 +107,14 @@ export class RunningHandlers implements DrainReading {
     this.#fill();
   }
 
+  /** The handler of the run has ended, and its result is to be stored. Frees its worker. */
+  handled(run: HandlerRun): void {
+    if (!run.isHandling) return;
+    run.isHandling = false;
+    this.#handling -= 1;
+    this.#fill();
+  }
+
   /** The run is over. Frees its worker, or its place among those that wait. */
   end(run: HandlerRun, isSuccess: boolean): void {
     this.#deadlines.clear(run);
@@ -126,6 +138,7 @@ export class RunningHandlers implements DrainReading {
       this.#hasStalled = false;
       this.#inbox.report.emit({ type: 'recovered' });
     }
+    this.handled(run);
     this.#fill();
   }
 
@@ -136,7 +149,7 @@ export class RunningHandlers implements DrainReading {
 
   #fill(isPaced = this.#paceTimer.isSet): void {
     for (let next = this.#waiting[0]; next !== undefined; next = this.#waiting[0]) {
-      if (this.#active >= this.concurrency) break;
+      if (this.#handling >= this.concurrency) break;
       if (!next.isWaiting) {
         // It is being given back.
         this.#waiting.shift();
@@ -156,8 +169,9 @@ export class RunningHandlers implements DrainReading {
 
   #start(run: HandlerRun, nowMs: number, isPaced: boolean): void {
     this.#active += 1;
+    this.#handling += 1;
     this.#pacer?.started(nowMs, isPaced);
-    run.hasWorker = true;
+    run.hasWorker = run.isHandling = true;
     run.startedAtMs = nowMs;
     this.#deadlines.set(run, nowMs + this.#inbox.settings.maxHandlingMs, nowMs);
     run.beganMs = this.#deadlines.livedMs(nowMs);

@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto';
+import { hash } from 'node:crypto';
 import { isRecord } from '@webhook-backpressure/base';
 import type { DeliveryRef, Json, StoredDelivery } from '@webhook-backpressure/inbox';
 import { marksIn, paramsWithMarks } from '@webhook-backpressure/inbox/store';
@@ -87,10 +87,7 @@ const HEX_DIGITS = 32;
  * surrogates. Finding two pairs with the same hash takes 2^64 attempts, and the sender would harm only itself.
  */
 export function idHash({ key, id }: DeliveryRef): string {
-  return createHash('sha256')
-    .update(JSON.stringify([key, id]))
-    .digest('hex')
-    .slice(0, HEX_DIGITS);
+  return hash('sha256', JSON.stringify([key, id])).slice(0, HEX_DIGITS);
 }
 
 /**

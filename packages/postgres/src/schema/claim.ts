@@ -9,8 +9,8 @@ const MAX_PROMOTED = 1000;
  */
 const OLDEST_AMONG = 1000;
 
-/** Functions that claim from the keys in turn. */
-export const claims = (s: string): string => `
+/** Claims from the keys in turn. */
+export const claimInTurn = (s: string): string => `
 -- Claims deliveries, a suspect first, then one of each key in turn, from the key after the cursor on.
 --
 -- A full claim considers every delivery. While a transaction is open, that takes ever longer: PostgreSQL keeps the index
@@ -18,7 +18,7 @@ export const claims = (s: string): string => `
 -- after p_after, or in a key only those behind its floor.
 --
 -- The last row has no key. It counts the visited index entries, and has the number of the delivery stored last.
-CREATE FUNCTION ${s}.claim_v1(
+CREATE OR REPLACE FUNCTION ${s}.claim_v1(
   p_owner bigint, p_count integer, p_lease_ms double precision, p_now_ms double precision,
   p_max_stranded integer, p_except text[], p_cursor text, p_dead bigint[],
   p_is_full boolean, p_after bigint, p_floor_keys text[], p_floor_due double precision[], p_floor_seqs bigint[])
@@ -29,20 +29,17 @@ RETURNS TABLE (
 ${PLPGSQL}
 DECLARE
   visited_before bigint := ${visits(s, 'ready', 'waiting', 'held')};
-  visited_key bigint;
   skipped text[];
   taken bigint[] := '{}';
   visits bigint[] := '{}';
   first_turn integer;
   last_key text := p_cursor;
-  next_key text;
-  next_seq bigint;
-  floors integer := cardinality(p_floor_keys);
-  at_floor integer := 1;
-  floor_key text;
-  floor_due double precision;
-  floor_seq bigint;
-  is_any_left boolean := true;
+  missing integer;
+  keys text[];
+  visited_ready bigint;
+  found bigint[];
+  found_visits bigint[];
+  found_key text;
 BEGIN
   IF EXISTS (SELECT FROM ${s}.paused WHERE scope = 'all') THEN RETURN; END IF;
   -- A claim that a crash of the server loses is made again. It survives the death of this process.
@@ -79,44 +76,52 @@ BEGIN
   WHERE seq = ANY (taken);
 
   WHILE p_after IS NULL AND cardinality(taken) < p_count LOOP
-    -- Skips from key to key in the index, however many deliveries a key has. No key sorts between a key and the same with
-    -- the first character behind it.
-    WHILE at_floor <= floors AND p_floor_keys[at_floor] <= last_key COLLATE "C" LOOP at_floor := at_floor + 1; END LOOP;
-    floor_key := p_floor_keys[at_floor];
-    IF floor_key IS NULL THEN
-      SELECT key INTO next_key FROM ${s}.queue WHERE state = 0 AND key >= coalesce(last_key || chr(1), '')
-      ORDER BY key, due_ms, seq LIMIT 1;
-    ELSE
-      SELECT key INTO next_key FROM ${s}.queue
-      WHERE state = 0 AND key >= coalesce(last_key || chr(1), '') AND key < floor_key
-      ORDER BY key, due_ms, seq LIMIT 1;
-    END IF;
-    floor_due := '-Infinity';
-    floor_seq := 0;
-    IF next_key IS NULL AND floor_key IS NOT NULL THEN
-      next_key := floor_key;
-      floor_due := p_floor_due[at_floor];
-      floor_seq := p_floor_seqs[at_floor];
-    END IF;
-    IF next_key IS NULL THEN
-      EXIT WHEN last_key IS NULL OR NOT is_any_left;
-      last_key := NULL;
-      at_floor := 1;
-      is_any_left := false;
-      CONTINUE;
-    END IF;
-    last_key := next_key;
-    CONTINUE WHEN next_key = ANY (skipped);
-    visited_key := ${visits(s, 'ready')};
-    SELECT seq INTO next_seq FROM ${s}.queue
-    WHERE state = 0 AND key = next_key AND (due_ms, seq) > (floor_due, floor_seq)
-    ORDER BY due_ms, seq LIMIT 1 FOR UPDATE SKIP LOCKED;
-    CONTINUE WHEN NOT FOUND;
+    missing := p_count - cardinality(taken);
+    -- The keys from the cursor on, then those from the first on. Skips from key to key in the index, however many deliveries a
+    -- key has. No key sorts between a key and the same with the first character behind it.
+    keys := ARRAY(
+      WITH RECURSIVE ring(key, at, is_second) AS (
+        SELECT last_key COLLATE "C", 0, last_key IS NULL
+        UNION ALL
+        SELECT n.key, r.at + 1, r.is_second OR n.key IS NULL
+        FROM ring r CROSS JOIN LATERAL (
+          SELECT min(f COLLATE "C") AS key FROM unnest(p_floor_keys) f WHERE r.key IS NULL OR f COLLATE "C" > r.key
+        ) AS floor CROSS JOIN LATERAL (
+          SELECT CASE WHEN floor.key IS NULL THEN (
+            SELECT q.key FROM ${s}.queue q WHERE q.state = 0 AND q.key >= coalesce(r.key || chr(1), '')
+            ORDER BY q.key, q.due_ms, q.seq LIMIT 1)
+          ELSE coalesce((
+            SELECT q.key FROM ${s}.queue q
+            WHERE q.state = 0 AND q.key >= coalesce(r.key || chr(1), '') AND q.key < floor.key
+            ORDER BY q.key, q.due_ms, q.seq LIMIT 1), floor.key) END AS key
+        ) AS n
+        WHERE CASE WHEN r.is_second THEN n.key <= coalesce(last_key, n.key) ELSE true END
+      ) SELECT key FROM ring WHERE at > 0 AND key IS NOT NULL AND key <> ALL (skipped) LIMIT missing);
+    EXIT WHEN cardinality(keys) = 0;
+    visited_ready := ${visits(s, 'ready')};
+    -- The first of each key, then the second of each. The sum of all is what is missing.
+    SELECT array_agg(c.seq ORDER BY c.nth, c.at), array_agg(c.visited ORDER BY c.nth, c.at),
+      (array_agg(c.key ORDER BY c.nth DESC, c.at DESC))[1]
+    INTO found, found_visits, found_key FROM (
+      SELECT k.key, k.at, r.nth, r.seq, r.visited - lag(r.visited, 1, visited_ready) OVER (ORDER BY k.at, r.nth) AS visited
+      FROM unnest(keys) WITH ORDINALITY AS k(key, at)
+      LEFT JOIN unnest(p_floor_keys, p_floor_due, p_floor_seqs) AS f(key, due_ms, seq) ON f.key = k.key
+      CROSS JOIN LATERAL (
+        SELECT n.seq, n.visited, row_number() OVER () AS nth FROM (
+          SELECT q.seq, ${visits(s, 'ready')} AS visited FROM ${s}.queue q
+          WHERE q.state = 0 AND q.key = k.key
+            AND (q.due_ms, q.seq) > (coalesce(f.due_ms, '-Infinity'), coalesce(f.seq, 0))
+          ORDER BY q.due_ms, q.seq
+          LIMIT missing / cardinality(keys) + CASE WHEN k.at <= missing % cardinality(keys) THEN 1 ELSE 0 END
+          FOR UPDATE SKIP LOCKED) AS n
+      ) AS r
+    ) AS c;
+    EXIT WHEN found IS NULL;
     UPDATE ${s}.queue SET state = 2, owner = p_owner, lease_ms = p_now_ms + p_lease_ms, attempts = attempts + 1
-    WHERE seq = next_seq;
-    taken := taken || next_seq;
-    visits[cardinality(taken)] := ${visits(s, 'ready')} - visited_key;
-    is_any_left := true;
+    WHERE seq = ANY (found);
+    visits[cardinality(taken) + 1 : cardinality(taken) + cardinality(found)] := found_visits;
+    taken := taken || found;
+    last_key := found_key;
   END LOOP;
 
   RETURN QUERY
@@ -128,7 +133,10 @@ BEGIN
   visited := ${visits(s, 'ready', 'waiting', 'held')} - visited_before;
   RETURN NEXT;
 END $$;
+`;
 
+/** Functions that claim from the keys in turn, and look at what may be claimed. */
+export const claims = (s: string): string => `${claimInTurn(s)}
 -- When the next delivery can be claimed; -Infinity: now. Counts the visited index entries.
 CREATE FUNCTION ${s}.next_due_v1(
   p_owner bigint, p_except text[], OUT due_ms double precision, OUT visited double precision)

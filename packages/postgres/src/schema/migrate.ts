@@ -2,6 +2,7 @@ import { BackpressureError } from '@webhook-backpressure/base';
 import { checkSchema } from '../options.ts';
 import type { Run, Server } from '../server/server.ts';
 import { claims } from './claim.ts';
+import { fewerStatements } from './fewer-statements.ts';
 import { finished } from './finished.ts';
 import { fleet } from './fleet.ts';
 import { heldLimits } from './held-limits.ts';
@@ -21,13 +22,15 @@ const SECOND: readonly Migration[] = [keyIndexes, keyClaims];
 const THIRD: readonly Migration[] = [heldLimits];
 /** For workers that start new deliveries before a backlog. */
 const FOURTH: readonly Migration[] = [newestClaims];
+/** For queues that drain faster. */
+const FIFTH: readonly Migration[] = [fewerStatements];
 
 /**
  * Step n migrates version n to version n + 1. A published step never changes. It only adds, so that receivers of the
  * release before continue to work while it runs and afterwards, also those that start then. A step that takes something away sets
  * `meta.min_version`, at the earliest a release after the last one that used it.
  */
-export const MIGRATIONS: readonly Migration[] = [FIRST, SECOND, THIRD, FOURTH].map(
+export const MIGRATIONS: readonly Migration[] = [FIRST, SECOND, THIRD, FOURTH, FIFTH].map(
   (parts) => (s) => parts.map((part) => part(s)).join(''),
 );
 

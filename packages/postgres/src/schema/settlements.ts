@@ -1,85 +1,98 @@
 import { PLPGSQL, WAIT_FOR_DISK } from './plpgsql.ts';
 
-/** Functions that end and extend claims, and change the order of the queue. */
-export const settlements = (s: string): string => `
+/** Ends claims. */
+export const settle = (s: string): string => `
 -- Ends claims that are still held. The rows are locked in the order of storing, before heads and slots.
 --
 -- state + 0 keeps the plan from the index of held claims: while a transaction is open, that has the entries of all claims
 -- that have ended.
-CREATE FUNCTION ${s}.settle_v1(
+CREATE OR REPLACE FUNCTION ${s}.settle_v1(
   p_owner bigint, p_now_ms double precision, p_hashes uuid[], p_attempts integer[], p_kinds text[],
   p_retry_ms double precision[], p_errors text[], p_flags boolean[], OUT held boolean[])
 ${PLPGSQL}
 DECLARE
   ats bigint[];
   seqs bigint[];
+  ended bigint[];
+  completed uuid[];
+  forgotten uuid[];
+  emptied bigint[];
   ordered boolean;
   finished record;
-  now_shelved record;
-  now_kept record;
-  n_remembered bigint;
+  n_shelved bigint := 0;
+  shelved_bytes bigint := 0;
+  n_kept bigint := 0;
+  kept_bytes bigint := 0;
 BEGIN
   ${WAIT_FOR_DISK}
   LOCK TABLE ${s}.queue IN ROW EXCLUSIVE MODE;
   SELECT is_ordered INTO ordered FROM ${s}.meta;
-  PERFORM 1 FROM ${s}.queue WHERE seq IN (SELECT i.seq FROM ${s}.ids i WHERE i.hash = ANY (p_hashes))
-  ORDER BY seq FOR UPDATE;
-  SELECT coalesce(array_agg(h.at ORDER BY h.at), '{}'), coalesce(array_agg(h.seq ORDER BY h.at), '{}')
-  INTO ats, seqs FROM (
-    SELECT DISTINCT ON (q.seq) q.seq, p.at
-    FROM unnest(p_hashes, p_attempts) WITH ORDINALITY AS p(hash, attempt, at)
-    JOIN ${s}.ids i ON i.hash = p.hash JOIN ${s}.queue q ON q.seq = i.seq
-    WHERE q.state + 0 = 2 AND q.owner = p_owner AND q.attempts = p.attempt
-    ORDER BY q.seq, p.at
-  ) h;
+  SELECT coalesce(array_agg(h.at ORDER BY h.at), '{}'), coalesce(array_agg(h.seq ORDER BY h.at), '{}'),
+    array_agg(h.seq) FILTER (WHERE h.kind IN ('completed', 'dead')),
+    array_agg(h.hash) FILTER (WHERE h.kind = 'completed' AND NOT h.is_generated),
+    array_agg(h.hash) FILTER (WHERE h.kind = 'completed' AND h.is_generated AND NOT h.is_flagged),
+    array_agg(h.seq) FILTER (WHERE h.kind = 'completed' AND NOT h.is_flagged)
+  INTO ats, seqs, ended, completed, forgotten, emptied FROM (
+    SELECT DISTINCT ON (l.seq) l.* FROM (
+      SELECT q.seq, p.*, i.is_generated
+      FROM unnest(p_hashes, p_attempts, p_kinds, p_flags) WITH ORDINALITY AS p(hash, attempt, kind, is_flagged, at)
+      JOIN ${s}.ids i ON i.hash = p.hash JOIN ${s}.queue q ON q.seq = i.seq
+      WHERE q.state + 0 = 2 AND q.owner = p_owner AND q.attempts = p.attempt
+      ORDER BY q.seq FOR UPDATE OF q
+    ) AS l ORDER BY l.seq, l.at
+  ) AS h;
   held := ARRAY(SELECT at = ANY (ats) FROM generate_series(1, cardinality(p_hashes)) at ORDER BY at);
   IF cardinality(ats) = 0 THEN RETURN; END IF;
 
-  UPDATE ${s}.queue q SET state = 1, due_ms = p_retry_ms[h.at], owner = NULL, lease_ms = NULL,
-    attempts = attempts - CASE WHEN p_flags[h.at] THEN 1 ELSE 0 END
-  FROM unnest(ats, seqs) AS h(at, seq) WHERE q.seq = h.seq AND p_kinds[h.at] = 'failed';
-  UPDATE ${s}.queue q SET owner = NULL, lease_ms = NULL, attempts = attempts - 1,
-    state = CASE WHEN p_retry_ms[h.at] IS NOT NULL THEN 1 WHEN strandings > 0 THEN 3 ELSE 0 END,
-    due_ms = coalesce(p_retry_ms[h.at], least(due_ms, p_now_ms))
-  FROM unnest(ats, seqs) AS h(at, seq) WHERE q.seq = h.seq AND p_kinds[h.at] = 'released';
-
-  WITH added AS (
-    INSERT INTO ${s}.dead_letters (seq, key, id, reason, error, attempts, bytes, shelved_ms)
-    SELECT c.seq, c.key, c.id, 'dead', p_errors[h.at], p_attempts[h.at], c.bytes, p_now_ms
-    FROM unnest(ats, seqs) AS h(at, seq) JOIN ${s}.contents c ON c.seq = h.seq WHERE p_kinds[h.at] = 'dead'
-    RETURNING bytes
-  ) SELECT count(*) AS count, coalesce(sum(bytes), 0) AS bytes INTO now_shelved FROM added;
-  WITH added AS (
-    INSERT INTO ${s}.kept (seq, key, id, attempts, bytes, completed_ms)
-    SELECT c.seq, c.key, c.id, p_attempts[h.at], c.bytes, p_now_ms
-    FROM unnest(ats, seqs) AS h(at, seq) JOIN ${s}.contents c ON c.seq = h.seq
-    WHERE p_kinds[h.at] = 'completed' AND p_flags[h.at] ORDER BY h.at
-    RETURNING bytes
-  ) SELECT count(*) AS count, coalesce(sum(bytes), 0) AS bytes INTO now_kept FROM added;
-  WITH known AS (
-    UPDATE ${s}.ids i SET completed_ms = p_now_ms
-    FROM unnest(ats, seqs) AS h(at, seq)
-    WHERE i.hash = p_hashes[h.at] AND p_kinds[h.at] = 'completed' AND NOT i.is_generated
-    RETURNING 1
-  ) SELECT count(*) INTO n_remembered FROM known;
-  DELETE FROM ${s}.ids i USING unnest(ats, seqs) AS h(at, seq)
-  WHERE i.hash = p_hashes[h.at] AND p_kinds[h.at] = 'completed' AND i.is_generated AND NOT p_flags[h.at];
-  DELETE FROM ${s}.contents c USING unnest(ats, seqs) AS h(at, seq)
-  WHERE c.seq = h.seq AND p_kinds[h.at] = 'completed' AND NOT p_flags[h.at];
-  WITH gone AS (
-    DELETE FROM ${s}.queue q USING unnest(ats, seqs) AS h(at, seq)
-    WHERE q.seq = h.seq AND p_kinds[h.at] IN ('completed', 'dead') RETURNING q.seq, q.key, q.bytes
-  ) SELECT count(*) AS count, coalesce(sum(bytes), 0) AS bytes, array_agg(seq) AS seqs, array_agg(key) AS keys
+  -- Most settlements are completions, which need none of these.
+  IF 'failed' = ANY (p_kinds) THEN
+    UPDATE ${s}.queue q SET state = 1, due_ms = p_retry_ms[h.at], owner = NULL, lease_ms = NULL,
+      attempts = attempts - CASE WHEN p_flags[h.at] THEN 1 ELSE 0 END
+    FROM unnest(ats, seqs) AS h(at, seq) WHERE q.seq = h.seq AND p_kinds[h.at] = 'failed';
+  END IF;
+  IF 'released' = ANY (p_kinds) THEN
+    UPDATE ${s}.queue q SET owner = NULL, lease_ms = NULL, attempts = attempts - 1,
+      state = CASE WHEN p_retry_ms[h.at] IS NOT NULL THEN 1 WHEN strandings > 0 THEN 3 ELSE 0 END,
+      due_ms = coalesce(p_retry_ms[h.at], least(due_ms, p_now_ms))
+    FROM unnest(ats, seqs) AS h(at, seq) WHERE q.seq = h.seq AND p_kinds[h.at] = 'released';
+  END IF;
+  IF 'dead' = ANY (p_kinds) THEN
+    WITH added AS (
+      INSERT INTO ${s}.dead_letters (seq, key, id, reason, error, attempts, bytes, shelved_ms)
+      SELECT c.seq, c.key, c.id, 'dead', p_errors[h.at], p_attempts[h.at], c.bytes, p_now_ms
+      FROM unnest(ats, seqs) AS h(at, seq) JOIN ${s}.contents c ON c.seq = h.seq WHERE p_kinds[h.at] = 'dead'
+      RETURNING bytes
+    ) SELECT count(*), coalesce(sum(bytes), 0) INTO n_shelved, shelved_bytes FROM added;
+  END IF;
+  IF true = ANY (p_flags) THEN
+    WITH added AS (
+      INSERT INTO ${s}.kept (seq, key, id, attempts, bytes, completed_ms)
+      SELECT c.seq, c.key, c.id, p_attempts[h.at], c.bytes, p_now_ms
+      FROM unnest(ats, seqs) AS h(at, seq) JOIN ${s}.contents c ON c.seq = h.seq
+      WHERE p_kinds[h.at] = 'completed' AND p_flags[h.at] ORDER BY h.at
+      RETURNING bytes
+    ) SELECT count(*), coalesce(sum(bytes), 0) INTO n_kept, kept_bytes FROM added;
+  END IF;
+  IF forgotten IS NOT NULL THEN DELETE FROM ${s}.ids WHERE hash = ANY (forgotten); END IF;
+  IF ended IS NULL THEN RETURN; END IF;
+  WITH remembered AS (
+    UPDATE ${s}.ids SET completed_ms = p_now_ms WHERE hash = ANY (completed)
+  ), without_contents AS (
+    DELETE FROM ${s}.contents WHERE seq = ANY (emptied)
+  ), gone AS (
+    DELETE FROM ${s}.queue WHERE seq = ANY (ended) RETURNING seq, key, bytes
+  ) SELECT count(*) AS count, sum(bytes)::bigint AS bytes, array_agg(seq) AS seqs, array_agg(key) AS keys
   INTO finished FROM gone;
   IF ordered THEN
     PERFORM ${s}.end_heads_v1(finished.keys, finished.seqs, p_now_ms);
   END IF;
-  IF finished.count > 0 THEN
-    PERFORM ${s}.add_totals_v1(-finished.count, -finished.bytes::bigint, now_shelved.count, now_shelved.bytes::bigint,
-      n_remembered, now_kept.count, now_kept.bytes::bigint, finished.count);
-  END IF;
+  PERFORM ${s}.add_totals_v1(-finished.count, -finished.bytes, n_shelved, shelved_bytes,
+    coalesce(cardinality(completed), 0), n_kept, kept_bytes, finished.count);
 END $$;
+`;
 
+/** Functions that end and extend claims, and change the order of the queue. */
+export const settlements = (s: string): string => `${settle(s)}
 -- Makes the next delivery of each key its head, where the head has ended. Call it with the queue's lock.
 CREATE FUNCTION ${s}.end_heads_v1(p_keys text[], p_seqs bigint[], p_now_ms double precision) RETURNS void
 ${PLPGSQL}
