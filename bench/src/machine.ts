@@ -34,6 +34,7 @@ const PACKAGES = [
   'libsql',
   'autocannon',
   'pg',
+  'bullmq',
 ];
 
 export function describeMachine(): Machine {

@@ -206,3 +206,12 @@ declare module '@octokit/core' {
 declare module '@octokit/plugin-throttling' {
   export const throttling: unknown;
 }
+
+declare module 'next' {
+  import type { RequestListener } from 'node:http';
+  /** @param options - `dir`: the folder of a built app. */
+  export default function next(options: { dir: string }): {
+    prepare(): Promise<void>;
+    getRequestHandler(): RequestListener;
+  };
+}

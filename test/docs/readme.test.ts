@@ -2,7 +2,8 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { adviceFor, builtInSenders, type SenderProfile } from '@webhook-backpressure/senders';
-import { pictureOf, runsIn } from '../../tooling/demo-picture.js';
+import { medianOf, type Row } from '../../bench/src/fire/peers-report.ts';
+import { pictureOf } from '../../bench/src/fire/picture.ts';
 import { root } from '../../tooling/packages.js';
 import { examplesIn } from '../../tooling/plans.js';
 import { codeIn, page, rowsOf, sectionOf, tokensOf } from './pages.ts';
@@ -77,13 +78,18 @@ describe('the README', () => {
     expect(await planOf(example?.args ?? [])).toBe(example?.output);
   });
 
-  it('shows a run of the demo: deliveries are lost without the middleware, and none with it', () => {
-    const output = readFileSync(join(root, 'docs/images/demo.txt'), 'utf8');
-    const [without, guarded] = runsIn(output);
-    expect(readFileSync(join(root, 'docs/images/demo.svg'), 'utf8')).toBe(pictureOf(output));
-    expect(Number(without?.lost.replace(',', ''))).toBeGreaterThan(0);
-    expect(guarded?.lost).toBe('0');
-    const picture = tokensOf('image', readme.tokens).find(({ href }) => href === 'docs/images/demo.svg');
-    expect(picture?.text).toContain(`Without the middleware ${without?.lost ?? ''} deliveries are lost`);
+  it('shows the lost deliveries of the benchmark', () => {
+    const { rows } = JSON.parse(readFileSync(join(root, 'bench/fire/results.json'), 'utf8')) as {
+      rows: Row[];
+    };
+    expect(readFileSync(join(root, 'bench/fire/burst.svg'), 'utf8')).toBe(pictureOf(rows));
+    const picture = tokensOf('image', readme.tokens).find(({ href }) => href === 'bench/fire/burst.svg');
+    const lost = (peer: string): string => {
+      const calm = rows.filter(({ isKilled }) => !isKilled);
+      return String(medianOf(calm, peer, ({ lost }) => lost));
+    };
+    expect(picture?.text).toContain(`${lost('no protection')} without protection`);
+    expect(picture?.text).toContain(`${lost('middleware')} with the middleware`);
+    expect(picture?.text).toContain(`${lost('inbox')} with the inbox`);
   });
 });

@@ -1,3 +1,5 @@
+import { execFileSync, type StdioOptions } from 'node:child_process';
+import { createRequire } from 'node:module';
 import { fire, type Report } from '@webhook-backpressure/fire';
 import { progress, textOption } from '../command-line.ts';
 import { Pinned, SERVER_CORE } from '../pinned.ts';
@@ -6,6 +8,7 @@ import {
   type Framework,
   FRAMEWORKS,
   HANDLING_MS,
+  NEXT_APP,
   type Protection,
   PROTECTIONS,
   SENDERS,
@@ -19,6 +22,13 @@ const rows = [
   '| App | Delivered | Predicted | Lost | Predicted | Attempts | Predicted |',
   '| --- | --- | --- | --- | --- | --- | --- |',
 ];
+if (only === undefined || only === 'Next.js') {
+  const program = createRequire(import.meta.url).resolve('next/dist/bin/next');
+  // Its output would mix with the table.
+  const stdio: StdioOptions = ['ignore', 2, 2];
+  const env = { ...process.env, NODE_ENV: 'production' as const, NEXT_TELEMETRY_DISABLED: '1' };
+  execFileSync(process.execPath, [program, 'build', NEXT_APP], { stdio, env });
+}
 for (const framework of FRAMEWORKS)
   for (const protection of PROTECTIONS) {
     if (only !== undefined && only !== framework) continue;

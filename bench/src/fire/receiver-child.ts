@@ -1,4 +1,3 @@
-import { setTimeout as wait } from 'node:timers/promises';
 import { getRequestListener } from '@hono/node-server';
 import { webhookBackpressure as forExpress } from '@webhook-backpressure/express';
 import { webhookInbox as inboxForExpress } from '@webhook-backpressure/express/inbox';
@@ -6,39 +5,16 @@ import { webhookBackpressure as forFastify } from '@webhook-backpressure/fastify
 import { webhookInbox as inboxForFastify } from '@webhook-backpressure/fastify/inbox';
 import { webhookBackpressure as forHono } from '@webhook-backpressure/hono';
 import { webhookInbox as inboxForHono } from '@webhook-backpressure/hono/inbox';
-import { memoryStore, verifiers, type InboxOptions } from '@webhook-backpressure/inbox';
 import express from 'express';
 import Fastify from 'fastify';
 import { Hono } from 'hono';
 import { createServer, type Server } from 'node:http';
 import { listen } from '../listen.ts';
 import { answer } from '../pinned.ts';
-import { type Framework, HANDLING_MS, type Protection, SECRET, WORKERS } from './setup.ts';
+import { handle, INBOX, LIMITS } from './handler.ts';
+import { type Framework, NEXT_APP, type Protection } from './setup.ts';
 
 const [framework, protection] = process.argv.slice(2) as [Framework, Protection];
-
-const LIMITS = { concurrency: WORKERS };
-let free = WORKERS;
-const waiting: (() => void)[] = [];
-
-/** A handler that needs one of {@link WORKERS} connections to a database. */
-async function handle(): Promise<void> {
-  if (free > 0) free -= 1;
-  else await new Promise<void>((resolve) => waiting.push(resolve));
-  await wait(HANDLING_MS);
-  const next = waiting.shift();
-  if (next === undefined) free += 1;
-  else next();
-}
-
-const github = verifiers.github({ secret: SECRET });
-const svix = verifiers.svix({ secret: SECRET });
-const INBOX: InboxOptions = {
-  ...LIMITS,
-  store: memoryStore(),
-  verify: (delivery) => ('svix-id' in delivery.headers ? svix : github)(delivery),
-  process: handle,
-};
 
 const servers: Readonly<Record<Framework, () => Promise<Server>>> = {
   Express() {
@@ -73,6 +49,15 @@ const servers: Readonly<Record<Framework, () => Promise<Server>>> = {
     });
     const listener = getRequestListener(app.fetch);
     return Promise.resolve(createServer((req, res) => void listener(req, res)));
+  },
+  async 'Next.js'() {
+    process.env['PROTECTION'] = protection;
+    // Its lines would be in the table.
+    console.log = console.error;
+    const { default: next } = await import('next');
+    const app = next({ dir: NEXT_APP });
+    await app.prepare();
+    return createServer(app.getRequestHandler());
   },
 };
 

@@ -7,20 +7,21 @@ import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
 import { answer } from '../pinned.ts';
 
-/** The folder of its files, and when they are written to the disk. */
-const [folder = '', sync = 'always'] = process.argv.slice(2);
+/** The folder of its files; when they are written to the disk, `defaults` for the settings of Redis; the port, 0 for any. */
+const [folder = '', sync = 'always', given = '0'] = process.argv.slice(2);
 /** Where `npx vitest run test/redis` unpacks Debian's package. */
 const UNPACKED = fileURLToPath(new URL('../../../node_modules/.cache/redis-server/usr', import.meta.url));
 
 async function start(): Promise<number> {
-  const probe = createServer().listen(0, '127.0.0.1');
+  const probe = createServer().listen(Number(given), '127.0.0.1');
   await once(probe, 'listening');
   const { port } = probe.address() as AddressInfo;
   probe.close();
   const { path, env } = program();
-  const settings = ['--bind', '127.0.0.1', '--dir', folder, '--save', ''];
-  const durable = ['--appendonly', 'yes', '--appendfsync', sync];
-  const server = spawn(path, ['--port', String(port), ...settings, ...durable], {
+  const settings = ['--bind', '127.0.0.1', '--dir', folder];
+  const durable = ['--save', '', '--appendonly', 'yes', '--appendfsync', sync];
+  const all = sync === 'defaults' ? settings : [...settings, ...durable];
+  const server = spawn(path, ['--port', String(port), ...all], {
     env: { ...env },
     stdio: ['ignore', 'pipe', 'inherit'],
   });
