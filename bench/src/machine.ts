@@ -34,6 +34,8 @@ const PACKAGES = [
   'libsql',
   'autocannon',
   'pg',
+  'pg-boss',
+  'graphile-worker',
 ];
 
 export function describeMachine(): Machine {
