@@ -35,6 +35,8 @@ const PACKAGES = [
   'autocannon',
   'pg',
   'bullmq',
+  'pg-boss',
+  'graphile-worker',
 ];
 
 export function describeMachine(): Machine {

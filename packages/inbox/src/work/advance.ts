@@ -7,8 +7,8 @@ const MOST_BYTES = 16 * 1024 * 1024;
 const MARGIN = 4;
 
 /**
- * How many deliveries are claimed beyond the free workers: as many as these finish while a claim takes place, so that they
- * never wait for one. With slow handlers, or with a store in this process, that is none or one.
+ * How many deliveries are claimed beyond the free workers: as many as these finish while a few claims take place, so that
+ * they never wait for one. With slow handlers, or with a store in this process, that is none or few.
  */
 export class Advance {
   #claimMs = 0;
@@ -21,9 +21,24 @@ export class Advance {
     this.#bytesEach = Math.max(...claimed.map(({ rawBody }) => rawBody.byteLength));
   }
 
-  /** @param perSecond - how many deliveries the handlers finish. */
-  count(perSecond: number | null): number {
-    const finished = ((perSecond ?? 0) * this.#claimMs * MARGIN) / 1000;
+  /**
+   * How many more deliveries to claim.
+   *
+   * @param free - how many workers are free; negative if more are claimed.
+   * @param perSecond - how many deliveries the handlers finish.
+   */
+  room(free: number, workers: number, perSecond: number | null): number {
+    const advance = this.#count(perSecond);
+    // Small claims cost more for each delivery.
+    if (2 * free <= -advance) return 0;
+    // By halves: the results of some are stored while others are claimed.
+    return Math.min(free + advance, Math.max(free, Math.ceil((workers + advance) / 2)));
+  }
+
+  #count(perSecond: number | null): number {
+    // The rate is infinite while handlers take no time that the clock can measure.
+    if (perSecond === null || this.#claimMs === 0) return 0;
+    const finished = (perSecond * this.#claimMs * MARGIN) / 1000;
     return Math.floor(Math.min(finished, MOST, MOST_BYTES / this.#bytesEach));
   }
 }

@@ -170,13 +170,10 @@ export class Claiming {
         else perKey = Math.min(perKey, most - count);
       }
     }
-    const advance =
-      ahead === undefined && this.limited === undefined ? this.#advance.count(handlers.perSecond) : 0;
-    const free = this.#isOpen ? workers - taken : 0;
-    // Small claims cost more for each delivery, and while the results of some are stored, others are claimed: by halves.
-    const wanted =
-      2 * free > -advance ? Math.min(free + advance, Math.max(free, Math.ceil((workers + advance) / 2))) : 0;
-    const count = Math.min(wanted, allowance.count, perKey);
+    const free = workers - taken;
+    const mayAdvance = ahead === undefined && this.limited === undefined;
+    const room = mayAdvance ? this.#advance.room(free, workers, handlers.perSecond) : free;
+    const count = this.#isOpen ? Math.min(room, allowance.count, perKey) : 0;
     const maxStranded = Math.min(count, suspects.room(settings.retry.attempts));
     return { allowance, count, maxStranded, except, roomOf };
   }

@@ -26,9 +26,10 @@ const FOURTH: readonly Migration[] = [newestClaims];
 const FIFTH: readonly Migration[] = [fewerStatements];
 
 /**
- * Step n migrates version n to version n + 1. A published step never changes. It only adds, so that receivers of the
- * release before continue to work while it runs and afterwards, also those that start then. A step that takes something away sets
- * `meta.min_version`, at the earliest a release after the last one that used it.
+ * Step n migrates version n to version n + 1. A published step never changes, except that it creates a function with the body
+ * by which a later step replaces it. It only adds, so that receivers of the release before continue to work while it runs and
+ * afterwards, also those that start then. A step that takes something away sets `meta.min_version`, at the earliest a release
+ * after the last one that used it.
  */
 export const MIGRATIONS: readonly Migration[] = [FIRST, SECOND, THIRD, FOURTH, FIFTH].map(
   (parts) => (s) => parts.map((part) => part(s)).join(''),

@@ -1,6 +1,6 @@
 /**
- * How every function in PL/pgSQL begins. Its name ends in its version: a migration adds functions and never changes one,
- * so that receivers of older releases continue to work.
+ * How every function in PL/pgSQL begins. Its name ends in its version: a migration adds functions, or replaces the body of
+ * one by another that does the same, so that receivers of older releases continue to work.
  *
  * A plan that is made while a table is empty reads it completely, and is used until the next ANALYZE: the settings
  * choose an index from the start, and to look rows up one by one: a merge of a few rows with the whole queue passes the
