@@ -45,7 +45,9 @@ export class InboxWorkers {
     const begin = (run: HandlerRun): void => {
       inBackground(batches === undefined ? calls.handle(run) : batches.handle(run));
     };
-    this.handlers = new RunningHandlers(inbox, begin, this.#overdue);
+    this.handlers = new RunningHandlers(inbox, begin, this.#overdue, () => {
+      this.giveBackWaiting(null);
+    });
     inbox.ownRate = this.handlers;
     this.outages = new Outages(inbox, (key) => {
       this.giveBackWaiting(key);

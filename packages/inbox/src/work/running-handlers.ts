@@ -24,6 +24,7 @@ export class RunningHandlers implements DrainReading {
   readonly #inbox: InboxState;
   readonly #begin: (run: HandlerRun) => void;
   readonly #overdue: (run: HandlerRun) => void;
+  readonly #onStall: () => void;
   readonly #limits: Limits;
   readonly #drain: DrainRate;
   readonly #deadlines: Deadlines<HandlerRun>;
@@ -48,11 +49,18 @@ export class RunningHandlers implements DrainReading {
   /**
    * @param begin - runs the handler.
    * @param overdue - called when a handler has run for `maxHandlingMs`.
+   * @param onStall - called when no handler has ended for long. Other processes may handle what waits here.
    */
-  constructor(inbox: InboxState, begin: (run: HandlerRun) => void, overdue: (run: HandlerRun) => void) {
+  constructor(
+    inbox: InboxState,
+    begin: (run: HandlerRun) => void,
+    overdue: (run: HandlerRun) => void,
+    onStall: () => void,
+  ) {
     this.#inbox = inbox;
     this.#begin = begin;
     this.#overdue = overdue;
+    this.#onStall = onStall;
     this.#limits = new Limits(inbox.settings);
     this.concurrency = this.#limits.concurrency;
     this.#drain = new DrainRate(this.concurrency);
@@ -199,5 +207,6 @@ export class RunningHandlers implements DrainReading {
     if (this.#hasStalled || !this.isStalled) return;
     this.#hasStalled = true;
     this.#inbox.report.emit({ type: 'stalled' });
+    this.#onStall();
   };
 }

@@ -9,6 +9,7 @@ const COUNT = 300;
 
 /** An inbox on a slow store with a backlog of one key, whose handlers take so long. */
 class Drain {
+  #handlingMs: number;
   readonly asked: number[] = [];
   readonly handled: string[] = [];
   running = 0;
@@ -17,6 +18,7 @@ class Drain {
   readonly bench: InboxBench;
 
   constructor(handlingMs: number) {
+    this.#handlingMs = handlingMs;
     const pause = (ms: number): Promise<void> =>
       new Promise((resolve) => {
         this.bench.clock.setTimeout(resolve, ms);
@@ -36,10 +38,16 @@ class Drain {
       this.handled.push(id);
       this.running += 1;
       this.mostRunning = Math.max(this.mostRunning, this.running);
-      await pause(handlingMs);
+      if (this.#handlingMs === Infinity) await new Promise(() => undefined);
+      await pause(this.#handlingMs);
       this.running -= 1;
     };
     this.bench = new InboxBench({ store: this.store, concurrency: WORKERS, process });
+  }
+
+  /** From now on, handlers never end. */
+  hang(): void {
+    this.#handlingMs = Infinity;
   }
 
   async fill(): Promise<void> {
@@ -55,7 +63,7 @@ class Drain {
   /** Until more are claimed than run. */
   async untilAhead(): Promise<void> {
     for (let at = 0; at < 1000; at += 1) {
-      if (((await this.store.stats()).inFlight ?? 0) > 2 * WORKERS) return;
+      if ((await this.store.stats()).inFlight > 2 * WORKERS) return;
       await this.run(1);
     }
     throw new Error('It claims nothing ahead.');
@@ -82,6 +90,17 @@ describe('an inbox whose store takes long', () => {
     expect(Math.max(...drain.asked)).toBe(WORKERS);
   });
 
+  it('gives claimed deliveries back when its handlers hang, so that another process can handle them', async () => {
+    const drain = new Drain(1);
+    await drain.fill();
+    await drain.untilAhead();
+    drain.hang();
+    await drain.run(1000);
+    for (let second = 0; second < 20; second += 1) await drain.bench.advance(1000);
+    expect(drain.bench.inbox.snapshot().active).toBe(WORKERS);
+    expect(await drain.store.stats()).toMatchObject({ inFlight: WORKERS });
+  });
+
   it('gives claimed deliveries back when it is paused and when it closes, and claims no more', async () => {
     const drain = new Drain(1);
     await drain.fill();
@@ -94,17 +113,14 @@ describe('an inbox whose store takes long', () => {
     expect(await drain.store.stats()).toMatchObject({ inFlight: 0, depth: COUNT - length });
     await drain.bench.inbox.resume();
     await drain.untilAhead();
-    let isClosed = false;
     const stop = drain.store.close.bind(drain.store);
     drain.store.close = async (nowMs) => {
       expect(await drain.store.stats()).toMatchObject({ inFlight: 0 });
       await stop(nowMs);
     };
-    void drain.bench.inbox.close().then(() => {
-      isClosed = true;
-    });
-    for (let at = 0; at < 1000 && !isClosed; at += 1) await drain.bench.advance(1);
-    expect(isClosed).toBe(true);
+    const closed = drain.bench.inbox.close();
+    await drain.run(1000);
+    await closed;
     const { length: claims } = drain.asked;
     await drain.run(100);
     expect(drain.asked).toHaveLength(claims);
