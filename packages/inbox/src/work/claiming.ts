@@ -97,7 +97,7 @@ export class Claiming {
 
   /** Claims until the limits are reached, or nothing is due. */
   async #claimAll(): Promise<void> {
-    const { store, health, wall, now } = this.#inbox;
+    const { store, health, wall, now, report } = this.#inbox;
     const { outages, suspects, handlers, ahead, begin } = this.#parts;
     for (let isIdle = false; ;) {
       await ahead?.look();
@@ -117,7 +117,8 @@ export class Claiming {
       }
       const [nowMs, beganMs] = [wall.trustedMs(), now()];
       const claimed = await store.claim(count, { leaseMs: LEASE_MS, nowMs, maxStranded, except });
-      this.#advance.note(claimed, now() - beganMs);
+      const { completed, failed } = report.totals;
+      this.#advance.note(claimed, beganMs, now(), completed + failed);
       const runs: HandlerRun[] = [];
       let stranded = 0;
       for (const one of claimed) {
@@ -172,7 +173,7 @@ export class Claiming {
     }
     const free = workers - taken;
     const mayAdvance = ahead === undefined && this.limited === undefined;
-    const room = mayAdvance ? this.#advance.room(free, workers, handlers.perSecond) : free;
+    const room = mayAdvance ? this.#advance.room(free, workers) : free;
     const count = this.#isOpen ? Math.min(room, allowance.count, perKey) : 0;
     const maxStranded = Math.min(count, suspects.room(settings.retry.attempts));
     return { allowance, count, maxStranded, except, roomOf };

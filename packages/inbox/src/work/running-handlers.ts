@@ -8,6 +8,8 @@ import type { HandlerRun } from './handler-run.ts';
 const MEMORY = 100;
 /** A lower bound: an inbox whose attempts all fail is expected to recover. */
 const MIN_SHARE = 0.05;
+/** A process that dies leaves the deliveries of running handlers and of unstored results: at most so many per worker. */
+const UNSTORED = 2;
 /** A longer gap between two attempts says nothing about the speed of the workers. */
 const LONG_GAP_MS = 1000;
 /** While a result is being stored, its deadline only keeps the timer going, which notices a stall. */
@@ -157,7 +159,7 @@ export class RunningHandlers implements DrainReading {
 
   #fill(isPaced = this.#paceTimer.isSet): void {
     for (let next = this.#waiting[0]; next !== undefined; next = this.#waiting[0]) {
-      if (this.#handling >= this.concurrency) break;
+      if (this.#handling >= this.concurrency || this.#active >= UNSTORED * this.concurrency) break;
       if (!next.isWaiting) {
         // It is being given back.
         this.#waiting.shift();
