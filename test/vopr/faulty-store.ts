@@ -81,7 +81,7 @@ export function faultyStore(
     forgets ||= fault === 'forgotten';
     if (!forgets || all.length === 0) return;
     forgets = false;
-    world.after(world.dice.whole(1, 600), () => {
+    world.after(world.dice.whole(1, world.dice.of([10, 600])), () => {
       const held = inner.settle(
         all.map((claim) => ({ ...refOf(claim), as: 'released' })),
         nowMs,

@@ -175,7 +175,7 @@ export function draw(seed: number): Plan {
     faults,
     calmMs: BUSY_MS + 60_000,
     redrives: dice.isLucky(0.3),
-    reconciles: hasTime && new Dice(seed, 'reconcile').isLucky(0.3),
+    reconciles: hasTime && new Dice(seed, 'reconcile').isLucky(0.5),
   };
 }
 
@@ -248,6 +248,10 @@ function drawFaults(dice: Dice, processes: number, isSynchronous: boolean): Faul
       what: 'store-away',
       atMs: atMs(),
       forMs: dice.whole(100, 40_000),
+    })),
+    // Another process may claim what a failover has given back, while the first one still handles it.
+    ...dice.some(isSynchronous || processes === 1 ? 0 : dice.of([0, 0, 0, 10]), (): Fault => ({
+      ...{ what: 'call', process: dice.whole(0, processes - 1), call: dice.whole(0, 60), how: 'forgotten' },
     })),
     ...dice.some(dice.of([0, 0, 1, 2]), (): Fault => ({
       what: 'wall-jumps',

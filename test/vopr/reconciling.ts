@@ -6,14 +6,20 @@ import type { Process, World } from './world.ts';
 /** An event is in the list of its sender so much later, at most: less than the overlap of two runs. */
 export const MAX_LAG_MS = 240_000;
 
+/** What fails until after the overlap of all events. */
+const TROUBLES = ['none', 'list', 'load', 'redelivery'] as const;
+const WELL_MS = 700_000;
+
 /** Starts a reconciler in a process. Its source lists what the senders have given up, and fails now and then. */
 export function startReconciler(world: World, senders: Senders, inbox: Inbox, process: Process): void {
   const { dice } = world;
-  const answer = <T>(result: () => T): Promise<T> =>
+  const trouble = dice.of(TROUBLES);
+  const answer = <T>(of: (typeof TROUBLES)[number], result: () => T): Promise<T> =>
     new Promise((resolve, reject) => {
       world.after(dice.whole(0, dice.isLucky(0.1) ? 20_000 : 50), () => {
         process.do(() => {
-          if (!world.isCalm && dice.isLucky(0.2)) reject(new Error('the API failed'));
+          const isAway = trouble === of && world.nowMs < WELL_MS;
+          if (isAway || (!world.isCalm && dice.isLucky(0.2))) reject(new Error('the API failed'));
           else resolve(result());
         });
       });
@@ -22,13 +28,14 @@ export function startReconciler(world: World, senders: Senders, inbox: Inbox, pr
     const { id, key } = one.sent.planned;
     const headers = { 'webhook-id': id, 'x-key': key };
     const event = { id, at: new Date(one.atMs), headers };
-    if (dice.isLucky(0.5)) return { ...event, body: '{}' };
+    const kind = one.sent.planned.atMs % 3;
+    if (kind === 0) return { ...event, body: '{}' };
     const load = (): 'requested' | { readonly headers: typeof headers; readonly body: string } => {
-      if (dice.isLucky(0.7)) return { headers, body: '{}' };
-      senders.sendAgain(one);
+      if (kind === 1) return { headers, body: '{}' };
+      if (trouble !== 'redelivery' || world.nowMs >= WELL_MS) senders.sendAgain(one);
       return 'requested';
     };
-    return { ...event, load: () => answer(load) };
+    return { ...event, load: () => answer('load', load) };
   };
   const reconciler = reconcile({
     inbox,
@@ -36,10 +43,10 @@ export function startReconciler(world: World, senders: Senders, inbox: Inbox, pr
       const listed = senders.missed.filter(({ atMs }) => atMs >= since.getTime());
       // The newest first, in pages.
       for (const one of listed.reverse()) {
-        if (dice.isLucky(0.3)) await answer(() => undefined);
+        if (dice.isLucky(0.3)) await answer('list', () => undefined);
         if (one.listedAtMs <= world.nowMs) yield found(one);
       }
-      await answer(() => undefined);
+      await answer('list', () => undefined);
     },
     since: () => (senders.mark === undefined ? undefined : new Date(senders.mark)),
     everyMs: 20_000,
