@@ -167,12 +167,13 @@ function handlerIn(run: StoreRun<InboxService>, process: Process): Handler {
   return (all, signal) => {
     for (const { key, id } of all) world.see({ type: 'started', key, id, worker });
     const over = all.map((one) => run.ledger.called(worker, one));
-    // While the result is stored, the worker may have another delivery.
     const end = (): void => {
       for (const each of over) each();
-      for (const { key, id } of all) world.see({ type: 'ended', key, id, worker });
     };
-    signal.addEventListener('abort', end);
+    signal.addEventListener('abort', () => {
+      end();
+      for (const { key, id } of all) world.see({ type: 'ended', key, id, worker });
+    });
     const acts = all.map(({ key, id }) => run.nextAct(key, id));
     const [{ id }] = all as readonly [InboxDelivery];
     const { does, ms } = acts[0] ?? { does: 'succeeds', ms: 5 };

@@ -172,7 +172,7 @@ export class Claiming {
       }
     }
     const free = workers - taken;
-    const mayAdvance = ahead === undefined && this.limited === undefined;
+    const mayAdvance = ahead === undefined && this.limited === undefined && !handlers.isStalled;
     const room = mayAdvance ? this.#advance.room(free, workers) : free;
     const count = this.#isOpen ? Math.min(room, allowance.count, perKey) : 0;
     const maxStranded = Math.min(count, suspects.room(settings.retry.attempts));
