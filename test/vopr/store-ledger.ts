@@ -41,6 +41,8 @@ export class StoreLedger {
   /** Deliveries of which a failover has undone a claim: the same worker may claim them again while its first handler runs. */
   readonly forgottenIds: Set<string> = new Set<string>();
 
+  /** Completed deliveries that were to be kept. */
+  kept = 0;
   /** Deliveries of which a lease has run out. */
   readonly strandedIds: Set<string> = new Set<string>();
   readonly #tallies = new Map<string, Tally>();
@@ -159,7 +161,10 @@ export class StoreLedger {
         continue;
       }
       this.tallyOf(worker).settled.add(claimName(one));
-      if (as === 'completed') this.tallyOf(worker).completed += 1;
+      if (as === 'completed') {
+        this.tallyOf(worker).completed += 1;
+        if (one.keep) this.kept += 1;
+      }
       if (as === 'released' || (as === 'failed' && one.isRepeated === true)) counted.attempts -= 1;
       counted.claim = undefined;
       this.#world.see({ type: as, key, id, worker });

@@ -2,7 +2,7 @@ import type { InboxStore } from '@webhook-backpressure/inbox';
 import { checkHistory } from '@webhook-backpressure/core/testing';
 import { MemoryState, MemoryStore } from '../core/inbox/shared-memory.ts';
 import { faultyStore, type StoreTroubles } from './faulty-store.ts';
-import type { Act, CallFault, Plan } from './plan.ts';
+import { type Act, type CallFault, KEPT_MS, type Plan } from './plan.ts';
 import { idleWorker, isSteady } from './idle-workers.ts';
 import { LEARN_MS, StoreLedger } from './store-ledger.ts';
 import { Process, World } from './world.ts';
@@ -172,6 +172,9 @@ export class StoreRun<S extends Service> {
 
   #compare(): void {
     const { world, ledger } = this;
+    const { size } = this.#state.kept;
+    if (world.nowMs < KEPT_MS && size !== ledger.kept)
+      world.wrong.push(`${String(size)} completed deliveries are kept instead of ${String(ledger.kept)}.`);
     for (const [at, running] of this.running.entries()) {
       const { service, process } = running as Running<S>;
       const totals = service.totals();
