@@ -45,8 +45,6 @@ export class HandlerRun implements Timed<HandlerRun> {
   /** The name of its handler, if the delivery was stored for one or passed to one. */
   handler: string | undefined;
   hasWorker = false;
-  /** Whether it uses its worker: the handler has not ended. */
-  isHandling = false;
   startedAtMs = 0;
   /** The same in lived time, and how late the process had been in all by then: see {@link Deadlines}. */
   beganMs = 0;

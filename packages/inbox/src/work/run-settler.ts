@@ -214,8 +214,6 @@ export class RunSettler {
     const { health, finished } = this.#inbox;
     const confirmRoom = finished.expect(settlement, run.bytes);
     run.state = 'settling';
-    // The handler of a batch may run for others of it.
-    if (run.holder.members.length === 1) this.#handlers.handled(run);
     for (;;) {
       await health.rest();
       try {

@@ -8,8 +8,6 @@ import type { HandlerRun } from './handler-run.ts';
 const MEMORY = 100;
 /** A lower bound: an inbox whose attempts all fail is expected to recover. */
 const MIN_SHARE = 0.05;
-/** A process that dies leaves the deliveries of running handlers and of unstored results: at most so many per worker. */
-const UNSTORED = 2;
 /** A longer gap between two attempts says nothing about the speed of the workers. */
 const LONG_GAP_MS = 1000;
 /** While a result is being stored, its deadline only keeps the timer going, which notices a stall. */
@@ -17,8 +15,7 @@ const SETTLING_MS = 60_000;
 
 /**
  * Counts the handlers that run, starts others as `concurrency` and `maxStartsPerSecond` allow, and measures how fast
- * they finish deliveries: attempts that must be repeated do not count. While a result is stored, the worker may have the next
- * delivery, if that is claimed; the time of storing counts as time of the handler.
+ * they finish deliveries: attempts that must be repeated do not count. A handler has its worker until its result is stored.
  */
 export class RunningHandlers implements DrainReading {
   /** How many handlers may run concurrently. */
@@ -34,10 +31,7 @@ export class RunningHandlers implements DrainReading {
   readonly #paceTimer: Timer;
   /** Claimed runs, in order, for which the pace or the concurrency leaves no room yet. */
   #waiting: HandlerRun[] = [];
-  /** Started runs whose result is not stored. */
   #active = 0;
-  /** How many of these have a handler that runs. */
-  #handling = 0;
   /** Since the event `stalled`. */
   #hasStalled = false;
   #finishedShare = 1;
@@ -109,14 +103,6 @@ export class RunningHandlers implements DrainReading {
     this.#fill();
   }
 
-  /** The handler of the run has ended, and its result is to be stored. Frees its worker. */
-  handled(run: HandlerRun): void {
-    if (!run.isHandling) return;
-    run.isHandling = false;
-    this.#handling -= 1;
-    this.#fill();
-  }
-
   /** The run is over. Frees its worker, or its place among those that wait. */
   end(run: HandlerRun, isSuccess: boolean): void {
     this.#deadlines.clear(run);
@@ -140,7 +126,6 @@ export class RunningHandlers implements DrainReading {
       this.#hasStalled = false;
       this.#inbox.report.emit({ type: 'recovered' });
     }
-    this.handled(run);
     this.#fill();
   }
 
@@ -151,7 +136,7 @@ export class RunningHandlers implements DrainReading {
 
   #fill(isPaced = this.#paceTimer.isSet): void {
     for (let next = this.#waiting[0]; next !== undefined; next = this.#waiting[0]) {
-      if (this.#handling >= this.concurrency || this.#active >= UNSTORED * this.concurrency) break;
+      if (this.#active >= this.concurrency) break;
       if (!next.isWaiting) {
         // It is being given back.
         this.#waiting.shift();
@@ -171,9 +156,8 @@ export class RunningHandlers implements DrainReading {
 
   #start(run: HandlerRun, nowMs: number, isPaced: boolean): void {
     this.#active += 1;
-    this.#handling += 1;
     this.#pacer?.started(nowMs, isPaced);
-    run.hasWorker = run.isHandling = true;
+    run.hasWorker = true;
     run.startedAtMs = nowMs;
     this.#deadlines.set(run, nowMs + this.#inbox.settings.maxHandlingMs, nowMs);
     run.beganMs = this.#deadlines.livedMs(nowMs);
