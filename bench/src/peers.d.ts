@@ -138,10 +138,10 @@ declare module 'pg-boss' {
     createQueue(name: string): Promise<void>;
     send(name: string, data: object): Promise<string | null>;
     insert(name: string, jobs: readonly { readonly data: object }[]): Promise<unknown>;
-    work<T>(
+    work(
       name: string,
       options: { batchSize: number; burstWhenBatchFull: boolean; pollingIntervalSeconds: number },
-      handle: (jobs: readonly { readonly data: T }[]) => Promise<unknown>,
+      handle: (jobs: readonly { readonly data: unknown }[]) => Promise<unknown>,
     ): Promise<string>;
   }
 }
@@ -149,6 +149,7 @@ declare module 'pg-boss' {
 declare module 'graphile-worker' {
   export class Logger {
     constructor(factory: () => () => void);
+    info(message: string): void;
   }
   interface Shared {
     readonly connectionString: string;

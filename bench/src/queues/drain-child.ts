@@ -18,7 +18,7 @@ const [side = ''] = process.argv.slice(2);
 let drainer: Drainer | undefined;
 let ids: readonly string[] = [];
 
-async function drain({ begin, end }: Drainer): Promise<Drained> {
+async function drain(from: Drainer): Promise<Drained> {
   const left = new Set(ids);
   const used = processorSeconds();
   let first = 0;
@@ -28,9 +28,9 @@ async function drain({ begin, end }: Drainer): Promise<Drained> {
       if (!left.delete(id)) reject(new Error(`${side}: ${id} was handled twice.`));
       if (left.size === 0) resolve((performance.now() - first) / 1000);
     };
-    begin(handled).catch(reject);
+    from.begin(handled).catch(reject);
   });
-  const stored = await end();
+  const stored = await from.end();
   if (stored !== 0) throw new Error(`${side}: ${String(stored)} were handled and are not completed.`);
   return { seconds, processorSeconds: processorSeconds() - used };
 }

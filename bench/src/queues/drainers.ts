@@ -100,8 +100,8 @@ async function pgBoss(connectionString: string, schema: string): Promise<Drainer
     },
     begin: async (handled) => {
       const options = { batchSize: BATCH, burstWhenBatchFull: true, pollingIntervalSeconds: 0.5 };
-      await boss.work<Arrival>('deliveries', options, (jobs) => {
-        for (const { data } of jobs) handled(data.id);
+      await boss.work('deliveries', options, (jobs) => {
+        for (const { data } of jobs) handled((data as Arrival).id);
         return Promise.resolve();
       });
     },

@@ -3,8 +3,8 @@ import type { ClaimedDelivery } from '../store/inbox-store.ts';
 /** Claimed deliveries that wait are suspects if the process dies, and each has its body in memory. */
 const MOST = 256;
 const MOST_BYTES = 16 * 1024 * 1024;
-/** Storing results takes up to twice as long as a claim, and with less the rate could not grow. */
-const MARGIN = 8;
+/** The times of claims vary, and workers also wait for results to be stored. */
+const MARGIN = 4;
 
 /**
  * How many deliveries are claimed beyond the free workers: as many as these finish while a few claims take place, so that
@@ -40,7 +40,7 @@ export class Advance {
     const advance = this.#count;
     // Small claims cost more for each delivery.
     if (2 * free <= -advance) return 0;
-    // By halves: the results of some are stored while others are claimed.
+    // By halves: some are handled while others are claimed.
     return Math.min(free + advance, Math.max(free, Math.ceil((workers + advance) / 2)));
   }
 

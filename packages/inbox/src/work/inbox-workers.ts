@@ -19,7 +19,10 @@ import { StartRules } from './start-rules.ts';
 
 type Processing = Pick<InboxOptions<never>, 'process' | 'processBatch' | 'coalesce' | 'onDead' | 'ttlMs'>;
 
-/** Processes deliveries: claims them as workers become free, runs their handlers, and settles each in the store. */
+/**
+ * Processes deliveries: claims them as workers become free, runs their handlers, and settles each in the store before its
+ * worker takes the next.
+ */
 export class InboxWorkers {
   readonly runs: Set<HandlerRun> = new Set<HandlerRun>();
   readonly handlers: RunningHandlers;
