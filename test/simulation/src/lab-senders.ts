@@ -37,7 +37,7 @@ export function labSender(name: string): LabSender {
 const LONG_MS = 12_500;
 
 /** What a receiver sees of a sender: `held` is the middleware, and `stored` an inbox that is never full. */
-export type View = 'queued' | 'held' | 'inbox' | 'stored';
+export type View = 'queued' | 'held' | 'stored';
 
 /** Everything in which a sender can differ for a receiver. Senders that are equal in it are simulated once. */
 export function behaviorOf({ profile, rowOf }: LabSender, view: View): string {
@@ -53,10 +53,9 @@ export function behaviorOf({ profile, rowOf }: LabSender, view: View): string {
   } = profile;
   // It gets an acknowledgement immediately, in the status that it accepts.
   if (view === 'stored') return JSON.stringify(success);
-  const isLong = view === 'inbox' || (view === 'held' && timeoutMs >= LONG_MS);
-  const answer = view === 'inbox' ? success : 'any';
+  const isLong = view === 'held' && timeoutMs >= LONG_MS;
   const off = switchOff === undefined ? 'never' : { switchOff, rowOf };
-  const common = [isLong ? 'long' : timeoutMs, answer, off];
+  const common = [isLong ? 'long' : timeoutMs, off];
   if (retries === 'none') return JSON.stringify(common);
   // Its wait after a 429 is played by name.
   return JSON.stringify([...common, status, retries, retryAfter, id !== undefined, name === 'svix']);
