@@ -121,6 +121,24 @@ describe.skipIf(isSkipped)('postgresStore on many machines', () => {
     expect((await claim(store, 2)).map(({ id }) => id)).toEqual(['a']);
   });
 
+  it('claims from later keys while another transaction has locked the deliveries of the next ones', async () => {
+    const store = await opened(bed);
+    const keys = ['a', 'b', 'c', 'd', 'e'];
+    for (const key of keys) await put(store, [delivery(key, { key })]);
+    const client = await bed.otherProgram();
+    await client.query('BEGIN');
+    await client.query(`SELECT FROM ${bed.schema}.queue WHERE key IN ('b', 'c', 'd') FOR UPDATE`);
+    // From the first key on, and from the one behind the cursor on, past the last one to the first.
+    expect((await claim(store, 2)).map(({ id }) => id)).toEqual(['a', 'e']);
+    await put(store, [delivery('a2', { key: 'a' })]);
+    expect((await claim(store, 1)).map(({ id }) => id)).toEqual(['a2']);
+    await put(store, [delivery('a3', { key: 'a' })]);
+    expect((await claim(store, 1)).map(({ id }) => id)).toEqual(['a3']);
+    expect(await claim(store, 1)).toEqual([]);
+    await client.query('ROLLBACK');
+    expect((await claim(store, 9)).map(({ id }) => id)).toEqual(['b', 'c', 'd']);
+  });
+
   it('makes a delivery the head that is being committed while the head ends', async () => {
     const [held, other] = [new HeldCommits(bed), await opened(bed, START, true)];
     await held.store.open(START);
