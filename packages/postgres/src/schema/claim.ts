@@ -48,15 +48,16 @@ BEGIN
   PERFORM set_config('synchronous_commit', 'off', true);
   skipped := p_except || ARRAY(SELECT key FROM ${s}.paused WHERE scope = 'key');
   IF p_is_full THEN
-    UPDATE ${s}.queue SET state = CASE WHEN strandings > 0 THEN 3 ELSE 0 END WHERE seq IN (
+    -- By arrays: a plan made while the queue was empty would join the found ones with all others.
+    UPDATE ${s}.queue SET state = CASE WHEN strandings > 0 THEN 3 ELSE 0 END WHERE seq = ANY (ARRAY(
       SELECT seq FROM ${s}.queue WHERE state = 1 AND due_ms <= p_now_ms
-      ORDER BY due_ms LIMIT greatest(p_count, ${String(MAX_PROMOTED)}) FOR UPDATE SKIP LOCKED);
+      ORDER BY due_ms LIMIT greatest(p_count, ${String(MAX_PROMOTED)}) FOR UPDATE SKIP LOCKED));
     UPDATE ${s}.queue SET state = 3, strandings = strandings + 1, due_ms = least(due_ms, p_now_ms),
       owner = NULL, lease_ms = NULL
-    WHERE seq IN (
+    WHERE seq = ANY (ARRAY(
       SELECT seq FROM ${s}.queue WHERE state = 2 AND owner <> p_owner
         AND (lease_ms <= p_now_ms OR owner = ANY (p_dead))
-      FOR UPDATE SKIP LOCKED);
+      FOR UPDATE SKIP LOCKED));
   END IF;
 
   IF least(p_count, p_max_stranded) > 0 THEN
