@@ -94,6 +94,15 @@ describe.skipIf(isSkipped)('postgresStore while another program leaves a transac
     expect(Math.max(...visits.slice(-2))).toBeLessThan(FEW);
   });
 
+  it('claims from another key while nothing is left behind the claimed ones of the next key', async () => {
+    await leaveEntries();
+    await put(store, [delivery('a'), delivery('y', { key: 'zoo' }), delivery('z', { key: 'zoo' })]);
+    const nowMs = START + LONG_MS;
+    for (const id of ['a', 'y', 'z']) expect(idsOf(await claim(store, 1, { nowMs }))).toEqual([id]);
+    expect(visits.slice(-3)[0]).toBeGreaterThanOrEqual(CLAIMED);
+    expect(Math.max(...visits.slice(-2))).toBeLessThan(FEW);
+  });
+
   it('finds every delivery with the next full claim, at most 5 s later', async () => {
     await leaveEntries();
     const other = await opened(bed);

@@ -18,6 +18,8 @@ import { isSkipped, PostgresBed } from './bed.ts';
 import { blocked, HeldCommits, uncommitted } from './held-commits.ts';
 
 const ROUNDS = 20;
+/** Deliveries. */
+const BACKLOG = 3000;
 
 describe.skipIf(isSkipped)('postgresStore on many machines', () => {
   let bed: PostgresBed;
@@ -121,6 +123,24 @@ describe.skipIf(isSkipped)('postgresStore on many machines', () => {
     expect((await claim(store, 2)).map(({ id }) => id)).toEqual(['a']);
   });
 
+  it('claims from later keys while another transaction has locked the deliveries of the next ones', async () => {
+    const store = await opened(bed);
+    const keys = ['a', 'b', 'c', 'd', 'e'];
+    for (const key of keys) await put(store, [delivery(key, { key })]);
+    const client = await bed.otherProgram();
+    await client.query('BEGIN');
+    await client.query(`SELECT FROM ${bed.schema}.queue WHERE key IN ('b', 'c', 'd') FOR UPDATE`);
+    // From the first key on, and from the one behind the cursor on, past the last one to the first.
+    expect((await claim(store, 2)).map(({ id }) => id)).toEqual(['a', 'e']);
+    await put(store, [delivery('a2', { key: 'a' })]);
+    expect((await claim(store, 1)).map(({ id }) => id)).toEqual(['a2']);
+    await put(store, [delivery('a3', { key: 'a' })]);
+    expect((await claim(store, 1)).map(({ id }) => id)).toEqual(['a3']);
+    expect(await claim(store, 1)).toEqual([]);
+    await client.query('ROLLBACK');
+    expect((await claim(store, 9)).map(({ id }) => id)).toEqual(['b', 'c', 'd']);
+  });
+
   it('makes a delivery the head that is being committed while the head ends', async () => {
     const [held, other] = [new HeldCommits(bed), await opened(bed, START, true)];
     await held.store.open(START);
@@ -158,6 +178,52 @@ describe.skipIf(isSkipped)('postgresStore on many machines', () => {
         options: expect.stringMatching(/fillfactor=70.*autovacuum_vacuum_threshold/) as unknown,
       },
     ]);
+  });
+
+  it('passes no backlog by a plan that was made while the tables were empty', async () => {
+    await opened(bed);
+    const { schema } = bed;
+    const client = await bed.otherProgram();
+    for (const table of ['queue', 'ids', 'contents']) {
+      await client.query(`ALTER TABLE ${schema}.${table} SET (autovacuum_enabled = false)`);
+      // An empty table that was never vacuumed is planned for as if it had ten pages.
+      await client.query(`VACUUM ${schema}.${table}`);
+    }
+    const hashOf = (seq: string): string =>
+      `('00000000-0000-0000-0000-' || lpad(${seq}::text, 12, '0'))::uuid`;
+    const claimNine = `SELECT * FROM ${schema}.claim_v1(1, 9, 1e9, 1, 1, '{}', NULL, '{}', true, NULL, '{}', '{}', '{}')`;
+    const visits = async (): Promise<number> => {
+      const { rows } = await client.query<{ visited: string }>(
+        `SELECT sum(pg_stat_get_xact_tuples_returned(oid)) AS visited FROM pg_class
+        WHERE oid IN ('${schema}.queue_pkey'::regclass, '${schema}.ids_pkey'::regclass, '${schema}.contents_pkey'::regclass)`,
+      );
+      return Number(rows[0]?.visited);
+    };
+    /** Stores some, claims nine of them and settles these. Returns how many entries of the primary keys that has visited. */
+    const work = async (first: number, count: number): Promise<number> => {
+      await client.query(`INSERT INTO ${schema}.queue (seq, key, state, due_ms, received_ms, bytes)
+        SELECT at, 'shop', 0, 0, 0, 1 FROM generate_series(${String(first)}, ${String(first + count - 1)}) AS at`);
+      await client.query(`INSERT INTO ${schema}.ids (hash, seq, is_generated)
+        SELECT ${hashOf('seq')}, seq, false FROM ${schema}.queue WHERE seq >= ${String(first)}`);
+      await client.query(`INSERT INTO ${schema}.contents
+        SELECT seq, ${hashOf('seq')}, key, seq, false, NULL, '{}', 0, 1, '' FROM ${schema}.queue WHERE seq >= ${String(first)}`);
+      await client.query('BEGIN');
+      const before = await visits();
+      await client.query(claimNine);
+      const { rows: settled } = await client.query<{ held: boolean[] }>(
+        `SELECT ${schema}.settle_v1(1, 1, array_agg(${hashOf('at')}), array_agg(1),
+          array_agg((ARRAY['completed', 'failed', 'released', 'dead'])[1 + at % 4]), array_agg(5::double precision),
+          array_agg(''::text), array_agg(at % 8 = 0)) AS held
+        FROM generate_series(${String(first)}, ${String(first + 8)}) AS at`,
+      );
+      expect(settled[0]?.held).toEqual(Array(9).fill(true));
+      const visited = (await visits()) - before;
+      await client.query('COMMIT');
+      return visited;
+    };
+    await client.query(claimNine);
+    await work(1, 9);
+    expect(await work(100, BACKLOG)).toBeLessThan(BACKLOG / 10);
   });
 
   it('opens at most four connections, and statements on them have a time limit', async () => {

@@ -281,7 +281,7 @@ export class DurableInbox implements Inbox {
       }
     }
     const isNew = await store.pause(which);
-    this.#workers.giveBackWaiting(which);
+    this.#workers.paused(which);
     if (isNew) report.emit({ type: 'paused', key: which });
     // The snapshot shows it after that.
     await this.#maintenance.run();

@@ -15,6 +15,9 @@ import type { RunningHandlers } from './running-handlers.ts';
 /** The delay of the next try when a due delivery cannot be claimed because another process blocks it. */
 const RECHECK_MS = 1000;
 
+/** A delivery that may not start, because of a pause. */
+const REFUSED: Token = { rate: undefined, mayStart: false };
+
 /** What decides how much is claimed, and what starts it. */
 export interface ClaimingParts {
   /** How many workers are used, or will be. */
@@ -39,6 +42,8 @@ export class Claiming {
   #limitsInUse: LimitsOfKey | undefined;
   #running: Promise<void> | undefined;
   #isWanted = false;
+  /** The keys that were paused during the claim in progress, and null for everything. */
+  readonly #paused = new Set<string | null>();
 
   constructor(inbox: InboxState, parts: ClaimingParts) {
     this.#inbox = inbox;
@@ -53,6 +58,11 @@ export class Claiming {
   wake(): void {
     this.#isWanted = true;
     this.#running ??= this.#run();
+  }
+
+  /** A key is paused, or with null everything. The store may have made the claim in progress before. */
+  paused(key: string | null): void {
+    if (this.#running !== undefined) this.#paused.add(key);
   }
 
   /** Resolves when no claim is in progress. */
@@ -116,6 +126,7 @@ export class Claiming {
         return;
       }
       const [nowMs, beganMs] = [wall.trustedMs(), now()];
+      this.#paused.clear();
       const claimed = await store.claim(count, { leaseMs: LEASE_MS, nowMs, maxStranded, except });
       const { completed, failed } = report.totals;
       this.#advance.note(claimed, beganMs, now(), completed + failed);
@@ -123,7 +134,8 @@ export class Claiming {
       let stranded = 0;
       for (const one of claimed) {
         if (one.strandings > 0) stranded += 1;
-        const run = begin(one);
+        const isRefused = this.#paused.has(null) || this.#paused.has(one.key);
+        const run = begin(one, isRefused ? REFUSED : undefined);
         if (run !== undefined) runs.push(run);
       }
       if (ahead === undefined) for (const run of runs) handlers.add(run);

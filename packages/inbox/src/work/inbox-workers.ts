@@ -52,9 +52,7 @@ export class InboxWorkers {
       this.giveBackWaiting(null);
     });
     inbox.ownRate = this.handlers;
-    this.outages = new Outages(inbox, (key) => {
-      this.giveBackWaiting(key);
-    });
+    this.outages = new Outages(inbox, this.giveBackWaiting);
     const wake = (): void => {
       this.wake();
     };
@@ -71,9 +69,7 @@ export class InboxWorkers {
       get limited() {
         return limited();
       },
-      giveBackWaiting: (key) => {
-        this.giveBackWaiting(key);
-      },
+      giveBackWaiting: this.giveBackWaiting,
     });
     const batches = processBatch && new BatchCalls(inbox, calls, settler, processBatch, coalesce);
     if (processBatch !== undefined || coalesce !== undefined) {
@@ -164,11 +160,17 @@ export class InboxWorkers {
   }
 
   /** Gives back claimed deliveries that wait for their start: of a key, or with null all. */
-  giveBackWaiting(key: string | null): void {
+  readonly giveBackWaiting = (key: string | null): void => {
     for (const run of [...this.runs]) {
       const isMeant = key === null || run.claimed.key === key;
       if (isMeant && run.state === 'waiting') this.#settler.giveBackSoon(run);
     }
+  };
+
+  /** A key is paused in the store, or with null everything: starts nothing that was claimed before. */
+  paused(key: string | null): void {
+    this.#claiming.paused(key);
+    this.giveBackWaiting(key);
   }
 
   /** Aborts running handlers and gives their deliveries back. Runs that are settling are stored. */

@@ -34,6 +34,8 @@ DECLARE
   visits bigint[] := '{}';
   first_turn integer;
   last_key text := p_cursor;
+  end_key text := p_cursor;
+  is_second boolean := p_cursor IS NULL;
   missing integer;
   keys text[];
   visited_ready bigint;
@@ -46,15 +48,16 @@ BEGIN
   PERFORM set_config('synchronous_commit', 'off', true);
   skipped := p_except || ARRAY(SELECT key FROM ${s}.paused WHERE scope = 'key');
   IF p_is_full THEN
-    UPDATE ${s}.queue SET state = CASE WHEN strandings > 0 THEN 3 ELSE 0 END WHERE seq IN (
+    -- By arrays: a plan made while the queue was empty would join the found ones with all others.
+    UPDATE ${s}.queue SET state = CASE WHEN strandings > 0 THEN 3 ELSE 0 END WHERE seq = ANY (ARRAY(
       SELECT seq FROM ${s}.queue WHERE state = 1 AND due_ms <= p_now_ms
-      ORDER BY due_ms LIMIT greatest(p_count, ${String(MAX_PROMOTED)}) FOR UPDATE SKIP LOCKED);
+      ORDER BY due_ms LIMIT greatest(p_count, ${String(MAX_PROMOTED)}) FOR UPDATE SKIP LOCKED));
     UPDATE ${s}.queue SET state = 3, strandings = strandings + 1, due_ms = least(due_ms, p_now_ms),
       owner = NULL, lease_ms = NULL
-    WHERE seq IN (
+    WHERE seq = ANY (ARRAY(
       SELECT seq FROM ${s}.queue WHERE state = 2 AND owner <> p_owner
         AND (lease_ms <= p_now_ms OR owner = ANY (p_dead))
-      FOR UPDATE SKIP LOCKED);
+      FOR UPDATE SKIP LOCKED));
   END IF;
 
   IF least(p_count, p_max_stranded) > 0 THEN
@@ -77,11 +80,11 @@ BEGIN
 
   WHILE p_after IS NULL AND cardinality(taken) < p_count LOOP
     missing := p_count - cardinality(taken);
-    -- The keys from the cursor on, then those from the first on. Skips from key to key in the index, however many deliveries a
-    -- key has. No key sorts between a key and the same with the first character behind it.
+    -- The keys behind the last one, then those from the first on, until the end. Skips from key to key in the index,
+    -- however many deliveries a key has. No key sorts between a key and the same with the first character behind it.
     keys := ARRAY(
       WITH RECURSIVE ring(key, at, is_second) AS (
-        SELECT last_key COLLATE "C", 0, last_key IS NULL
+        SELECT last_key COLLATE "C", 0, is_second
         UNION ALL
         SELECT n.key, r.at + 1, r.is_second OR n.key IS NULL
         FROM ring r CROSS JOIN LATERAL (
@@ -95,7 +98,7 @@ BEGIN
             WHERE q.state = 0 AND q.key >= coalesce(r.key || chr(1), '') AND q.key < floor.key
             ORDER BY q.key, q.due_ms, q.seq LIMIT 1), floor.key) END AS key
         ) AS n
-        WHERE CASE WHEN r.is_second THEN n.key <= coalesce(last_key, n.key) ELSE true END
+        WHERE CASE WHEN r.is_second THEN n.key <= coalesce(end_key, n.key) ELSE true END
       ) SELECT key FROM ring WHERE at > 0 AND key IS NOT NULL AND key <> ALL (skipped) LIMIT missing);
     EXIT WHEN cardinality(keys) = 0;
     visited_ready := ${visits(s, 'ready')};
@@ -116,12 +119,20 @@ BEGIN
           FOR UPDATE SKIP LOCKED) AS n
       ) AS r
     ) AS c;
-    EXIT WHEN found IS NULL;
+    IF found IS NULL THEN
+      -- Other transactions have locked their deliveries, or none are behind their floors. Later keys may have some.
+      found_key := keys[cardinality(keys)];
+      is_second := is_second OR found_key COLLATE "C" <= last_key;
+      last_key := found_key;
+      CONTINUE;
+    END IF;
     UPDATE ${s}.queue SET state = 2, owner = p_owner, lease_ms = p_now_ms + p_lease_ms, attempts = attempts + 1
     WHERE seq = ANY (found);
     visits[cardinality(taken) + 1 : cardinality(taken) + cardinality(found)] := found_visits;
     taken := taken || found;
     last_key := found_key;
+    end_key := found_key;
+    is_second := false;
   END LOOP;
 
   RETURN QUERY

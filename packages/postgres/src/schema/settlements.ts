@@ -5,7 +5,8 @@ export const settle = (s: string): string => `
 -- Ends claims that are still held. The rows are locked in the order of storing, before heads and slots.
 --
 -- state + 0 keeps the plan from the index of held claims: while a transaction is open, that has the entries of all claims
--- that have ended.
+-- that have ended. A plan made while the queue was empty would look at all of it: OFFSET 0 keeps the order of the joins, and
+-- with it that of the locks.
 CREATE OR REPLACE FUNCTION ${s}.settle_v1(
   p_owner bigint, p_now_ms double precision, p_hashes uuid[], p_attempts integer[], p_kinds text[],
   p_retry_ms double precision[], p_errors text[], p_flags boolean[], OUT held boolean[])
@@ -34,12 +35,13 @@ BEGIN
     array_agg(h.seq) FILTER (WHERE h.kind = 'completed' AND NOT h.is_flagged)
   INTO ats, seqs, ended, completed, forgotten, emptied FROM (
     SELECT DISTINCT ON (l.seq) l.* FROM (
-      SELECT q.seq, p.*, i.is_generated
+      SELECT i.seq, p.*, i.is_generated
       FROM unnest(p_hashes, p_attempts, p_kinds, p_flags) WITH ORDINALITY AS p(hash, attempt, kind, is_flagged, at)
-      JOIN ${s}.ids i ON i.hash = p.hash JOIN ${s}.queue q ON q.seq = i.seq
-      WHERE q.state + 0 = 2 AND q.owner = p_owner AND q.attempts = p.attempt
-      ORDER BY q.seq FOR UPDATE OF q
-    ) AS l ORDER BY l.seq, l.at
+      CROSS JOIN LATERAL (SELECT * FROM ${s}.ids WHERE hash = p.hash OFFSET 0) AS i ORDER BY i.seq OFFSET 0
+    ) AS l CROSS JOIN LATERAL (
+      SELECT FROM ${s}.queue q
+      WHERE q.seq = l.seq AND q.state + 0 = 2 AND q.owner = p_owner AND q.attempts = l.attempt FOR UPDATE
+    ) AS q ORDER BY l.seq, l.at
   ) AS h;
   held := ARRAY(SELECT at = ANY (ats) FROM generate_series(1, cardinality(p_hashes)) at ORDER BY at);
   IF cardinality(ats) = 0 THEN RETURN; END IF;

@@ -101,6 +101,25 @@ describe('an inbox whose store takes long', () => {
     expect(await drain.store.stats()).toMatchObject({ inFlight: WORKERS });
   });
 
+  it('starts no delivery of a claim that was answered after a pause', async () => {
+    const drain = new Drain(1);
+    await drain.fill();
+    await drain.untilAhead();
+    const claim = drain.store.claim.bind(drain.store);
+    let handled: number | undefined;
+    drain.store.claim = async (count, options) => {
+      const claimed = await claim(count, options);
+      if (handled === undefined && claimed.length > 0) {
+        await drain.bench.inbox.pause();
+        handled = drain.handled.length;
+      }
+      return claimed;
+    };
+    await drain.run(200);
+    expect(drain.handled).toHaveLength(handled ?? NaN);
+    expect(await drain.store.stats()).toMatchObject({ inFlight: 0 });
+  });
+
   it('gives claimed deliveries back when it is paused and when it closes, and claims no more', async () => {
     const drain = new Drain(1);
     await drain.fill();
