@@ -3,7 +3,6 @@ import type { InboxState } from '../capacity/inbox-state.ts';
 import type { LimitsOfKey } from '../options/key-limits.ts';
 import type { ClaimedDelivery } from '../store/inbox-store.ts';
 import type { Task } from '../time/scheduler.ts';
-import { Advance } from './advance.ts';
 import type { CrashSuspects } from './crash-suspects.ts';
 import { LEASE_MS } from './lease-renewal.ts';
 import { LimitedClaims, type Token } from './limited-claims.ts';
@@ -38,7 +37,6 @@ export class Claiming {
   readonly #inbox: InboxState;
   readonly #parts: ClaimingParts;
   readonly #nextClaim: Task;
-  readonly #advance = new Advance();
   #limitsInUse: LimitsOfKey | undefined;
   #running: Promise<void> | undefined;
   #isWanted = false;
@@ -107,7 +105,7 @@ export class Claiming {
 
   /** Claims until the limits are reached, or nothing is due. */
   async #claimAll(): Promise<void> {
-    const { store, health, wall, now, report } = this.#inbox;
+    const { store, health, wall, now } = this.#inbox;
     const { outages, suspects, handlers, ahead, begin } = this.#parts;
     for (let isIdle = false; ;) {
       await ahead?.look();
@@ -125,11 +123,9 @@ export class Claiming {
         if (againAtMs < Infinity) this.#nextClaim.set(againAtMs);
         return;
       }
-      const [nowMs, beganMs] = [wall.trustedMs(), now()];
+      const nowMs = wall.trustedMs();
       this.#paused.clear();
       const claimed = await store.claim(count, { leaseMs: LEASE_MS, nowMs, maxStranded, except });
-      const { completed, failed } = report.totals;
-      this.#advance.note(claimed, beganMs, now(), completed + failed);
       const runs: HandlerRun[] = [];
       let stranded = 0;
       for (const one of claimed) {
@@ -183,10 +179,8 @@ export class Claiming {
         else perKey = Math.min(perKey, most - count);
       }
     }
-    const free = workers - taken;
-    const mayAdvance = ahead === undefined && this.limited === undefined && !handlers.isStalled;
-    const room = mayAdvance ? this.#advance.room(free, workers) : free;
-    const count = this.#isOpen ? Math.min(room, allowance.count, perKey) : 0;
+    const free = this.#isOpen ? workers - taken : 0;
+    const count = Math.min(free, allowance.count, perKey);
     const maxStranded = Math.min(count, suspects.room(settings.retry.attempts));
     return { allowance, count, maxStranded, except, roomOf };
   }

@@ -48,9 +48,7 @@ export class InboxWorkers {
     const begin = (run: HandlerRun): void => {
       inBackground(batches === undefined ? calls.handle(run) : batches.handle(run));
     };
-    this.handlers = new RunningHandlers(inbox, begin, this.#overdue, () => {
-      this.giveBackWaiting(null);
-    });
+    this.handlers = new RunningHandlers(inbox, begin, this.#overdue);
     inbox.ownRate = this.handlers;
     this.outages = new Outages(inbox, this.giveBackWaiting);
     const wake = (): void => {

@@ -15,8 +15,7 @@ const SETTLING_MS = 60_000;
 
 /**
  * Counts the handlers that run, starts others as `concurrency` and `maxStartsPerSecond` allow, and measures how fast
- * they finish deliveries: attempts that must be repeated do not count. A handler has its worker until its result is stored,
- * so that a process that dies leaves no more deliveries to handle again than handlers run concurrently.
+ * they finish deliveries: attempts that must be repeated do not count. A handler has its worker until its result is stored.
  */
 export class RunningHandlers implements DrainReading {
   /** How many handlers may run concurrently. */
@@ -24,7 +23,6 @@ export class RunningHandlers implements DrainReading {
   readonly #inbox: InboxState;
   readonly #begin: (run: HandlerRun) => void;
   readonly #overdue: (run: HandlerRun) => void;
-  readonly #onStall: () => void;
   readonly #limits: Limits;
   readonly #drain: DrainRate;
   readonly #deadlines: Deadlines<HandlerRun>;
@@ -46,18 +44,11 @@ export class RunningHandlers implements DrainReading {
   /**
    * @param begin - runs the handler.
    * @param overdue - called when a handler has run for `maxHandlingMs`.
-   * @param onStall - called when no handler has ended for long. Other processes may handle what waits here.
    */
-  constructor(
-    inbox: InboxState,
-    begin: (run: HandlerRun) => void,
-    overdue: (run: HandlerRun) => void,
-    onStall: () => void,
-  ) {
+  constructor(inbox: InboxState, begin: (run: HandlerRun) => void, overdue: (run: HandlerRun) => void) {
     this.#inbox = inbox;
     this.#begin = begin;
     this.#overdue = overdue;
-    this.#onStall = onStall;
     this.#limits = new Limits(inbox.settings);
     this.concurrency = this.#limits.concurrency;
     this.#drain = new DrainRate(this.concurrency);
@@ -194,6 +185,5 @@ export class RunningHandlers implements DrainReading {
     if (this.#hasStalled || !this.isStalled) return;
     this.#hasStalled = true;
     this.#inbox.report.emit({ type: 'stalled' });
-    this.#onStall();
   };
 }

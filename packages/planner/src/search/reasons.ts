@@ -129,7 +129,7 @@ function commitsOf(request: Request, { configuration, played }: Trial): string[]
   const rate = busyRateOf(played, drainRate);
   if (rate === undefined || rate > (1 - SLOWER) * drainRate) return [];
   return [
-    `A worker of the inbox also waits for a commit of ${String(COMMIT_MS)} ms for each delivery, so ` +
+    `A worker of the inbox also waits for two commits of ${String(COMMIT_MS)} ms for each delivery, so ` +
       `${grouped(concurrency)} complete ${grouped(Math.round(rate))}/s instead of ${grouped(Math.round(drainRate))}/s.`,
   ];
 }

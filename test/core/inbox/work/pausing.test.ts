@@ -1,4 +1,4 @@
-import type { InboxOptions } from '@webhook-backpressure/inbox';
+import { type InboxOptions, type InboxStore, memoryStore } from '@webhook-backpressure/inbox';
 import { sqliteStore } from '@webhook-backpressure/sqlite';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { Scratch } from '../../../sqlite/scratch.ts';
@@ -173,3 +173,25 @@ it('accepts a thousand keys and no more', async () => {
   await expect(bench.inbox.pause('one more')).rejects.toMatchObject({ code: 'ERR_WBP_PAUSE' });
   await bench.inbox.pause('17');
 });
+
+it.each([undefined, 'a'])(
+  'starts no delivery of a claim that is answered after a pause of %s',
+  async (key) => {
+    const store: InboxStore = memoryStore();
+    const claim = store.claim.bind(store);
+    const bench = open({ store });
+    let isAnswered = false;
+    store.claim = async (count, options) => {
+      const claimed = await claim(count, options);
+      if (claimed.length > 0 && !isAnswered) {
+        isAnswered = true;
+        await (key === undefined ? bench.inbox.pause() : bench.inbox.pause(key));
+      }
+      return claimed;
+    };
+    await send(bench, 'one', 'a');
+    await bench.advance(100);
+    expect([isAnswered, ids(bench)]).toEqual([true, []]);
+    expect(await store.stats()).toMatchObject({ depth: 1, inFlight: 0 });
+  },
+);
