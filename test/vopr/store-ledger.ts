@@ -50,7 +50,7 @@ export class StoreLedger {
   readonly #calls = new Map<string, object>();
   readonly #isAlone: boolean;
 
-  /** @param isAlone - each delivery has a call of its own. The handler of a batch goes on if one of it is lost. */
+  /** @param isAlone - each delivery has its own call. The handler of a batch goes on if one of it is lost. */
   constructor(world: World, isAlone: boolean) {
     this.#world = world;
     this.#isAlone = isAlone;

@@ -100,7 +100,7 @@ export function peersReport(machine: Machine, rows: readonly Row[]): string {
     'Why:',
     '',
     '- A queue without a bound makes all senders wait equally long. Stripe and Svix have the longest timeouts, so their first attempt succeeds, and Shopify disables the endpoint: the figures of time are without what it has lost. The middleware saves Shopify, by refusing deliveries of senders that retry. Its p99 is the first retry of Stripe, after five minutes.',
-    '- GitHub pays for that. In the middleware the four senders take turns, also Stripe and Svix, which would retry, and deliveries of GitHub are withdrawn from the queue after 9.5 s. With one key for all senders, it is Shopify that pays.',
+    '- That costs deliveries of GitHub. In the middleware the four senders take turns, also Stripe and Svix, which would retry, and deliveries of GitHub are withdrawn from the queue after 9.5 s. With one key for all senders, it costs deliveries of Shopify instead.',
     '- The speed adds to that: the first retries of Svix and Shopify come after 0.5 and 6 s, in place of 5 and 60, while first attempts of GitHub are queued. At the speed of the senders, fewer are lost.',
     '- Handlers behind a queue by hand run even if the sender has hung up. For a delivery of GitHub this is useful, because there is no other attempt, although GitHub shows it as failed. The middleware never handles it.',
     '- BullMQ does not wait for a disk with the defaults of Redis, and loses acknowledged deliveries for that. The inbox waits for a commit.',
