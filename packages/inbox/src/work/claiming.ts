@@ -109,6 +109,7 @@ export class Claiming {
     const { outages, suspects, handlers, ahead, begin } = this.#parts;
     for (let isIdle = false; ;) {
       await ahead?.look();
+      this.#paused.clear();
       const { allowance, count, maxStranded, except, roomOf } = this.#room(isIdle);
       if (count <= 0) {
         if (this.#isOpen && allowance.againAtMs < Infinity) this.#nextClaim.set(allowance.againAtMs);
@@ -124,7 +125,6 @@ export class Claiming {
         return;
       }
       const nowMs = wall.trustedMs();
-      this.#paused.clear();
       const claimed = await store.claim(count, { leaseMs: LEASE_MS, nowMs, maxStranded, except });
       const runs: HandlerRun[] = [];
       let stranded = 0;
