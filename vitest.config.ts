@@ -1,30 +1,28 @@
+import { availableParallelism } from 'node:os';
 import { configDefaults, defineConfig } from 'vitest/config';
 import { storeThread } from './tooling/store-thread.ts';
 
-/**
- * Their files share a process, which saves a third of the time: they load nothing a second time. Files of other folders
- * count timers and listeners, start servers or read what a driver keeps, and each have their own process.
- */
-const SHARED = [
-  'conformance',
-  'core',
-  'dashboard',
-  'fire',
-  'frameworks',
-  'loggers',
-  'otel',
-  'planner',
-  'prometheus',
-  'reconcile',
-  'sender',
-  'simulation',
-  'types',
-  'vopr',
-].map((folder) => `test/${folder}/**/*.test.ts`);
+/** Each file has its own process: they load native modules, count timers and listeners, or start many servers. */
+const OWN = inFolders(['browser', 'crash', 'power', 'servers', 'sqlite']);
+
+/** Files of `npm run test:long` alone: each takes 8 to 30 seconds, and looks at what other files see on a smaller scale. */
+const LONG = [
+  'test/browser/accessibility.test.ts',
+  'test/power/slow-disk.test.ts',
+  'test/postgres/trouble/*.test.ts',
+  'test/redis/*-audit.test.ts',
+  'test/sqlite/killed-shapes.test.ts',
+];
+
+function inFolders(folders: readonly string[]): string[] {
+  return folders.map((folder) => `test/${folder}/**/*.test.ts`);
+}
 
 export default defineConfig(({ mode }) => {
   // The first call is for all, those of projects have another mode. Workers inherit the variable.
   process.env['TEST_MODE'] ??= mode;
+  const isLong = process.env['TEST_MODE'] === 'long';
+  const exclude = [...configDefaults.exclude, 'test/nest/handlers.test.ts', ...(isLong ? [] : LONG)];
   return {
     plugins: [storeThread()],
     ssr: {
@@ -38,19 +36,21 @@ export default defineConfig(({ mode }) => {
     },
     test: {
       projects: [
-        { extends: true, test: { name: 'shared process', include: SHARED, isolate: false } },
         {
           extends: true,
+          // Files that share a process load nothing a second time, which saves half of their time.
           test: {
-            name: 'own process',
+            name: 'shared process',
             include: ['test/**/*.test.ts'],
-            exclude: [...configDefaults.exclude, ...SHARED, 'test/nest/handlers.test.ts'],
+            exclude: [...exclude, ...OWN],
+            isolate: false,
           },
         },
+        { extends: true, test: { name: 'own process', include: OWN, exclude } },
       ],
       globalSetup: ['test/postgres/global-setup.ts', 'test/redis/global-setup.ts'],
-      // By default, one core of two would be idle. Many tests wait for servers and processes.
-      maxWorkers: '100%',
+      // One more than cores: many tests wait for servers and processes.
+      maxWorkers: availableParallelism() + 1,
       // Simulations of minutes take seconds, and several times as many on a machine that does something else as well.
       testTimeout: 30_000,
       reporters: ['default', './tooling/verdict-reporter.ts'],

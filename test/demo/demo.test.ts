@@ -8,6 +8,7 @@ import { fileURLToPath } from 'node:url';
 import type { PageState } from '@webhook-backpressure/dashboard';
 import { afterEach, beforeAll, expect, it } from 'vitest';
 import { run } from '../examples/run.ts';
+import { isLong } from '../long.ts';
 
 const root = fileURLToPath(new URL('../..', import.meta.url));
 
@@ -70,19 +71,23 @@ it('kills a receiver with an inbox twice, and loses no delivery', async () => {
   expect(widest(output)).toBeLessThanOrEqual(80);
 }, 60_000);
 
-it('kills a receiver, a worker and their database, and loses no delivery', async () => {
-  const started = start('--fleet', '--deliveries', '120');
-  const closed = once(started, 'close');
-  const [output, errors] = await Promise.all([text(started.stdout), text(started.stderr)]);
-  expect(errors).toBe('');
-  expect(await closed).toEqual([0, null]);
-  expect(output.match(/^killed .* (receiver 2|worker 2|the database)$/gm)).toHaveLength(3);
-  expect(output.match(/^back .* after [\d.]+ s$/gm)).toHaveLength(3);
-  expect(output).toMatch(/^acknowledged +120 of 120$/m);
-  expect(output).toMatch(/^completed +120$/m);
-  expect(output).toMatch(/^lost +0$/m);
-  expect(widest(output)).toBeLessThanOrEqual(80);
-}, 120_000);
+it.runIf(isLong)(
+  'kills a receiver, a worker and their database, and loses no delivery',
+  async () => {
+    const started = start('--fleet', '--deliveries', '120');
+    const closed = once(started, 'close');
+    const [output, errors] = await Promise.all([text(started.stdout), text(started.stderr)]);
+    expect(errors).toBe('');
+    expect(await closed).toEqual([0, null]);
+    expect(output.match(/^killed .* (receiver 2|worker 2|the database)$/gm)).toHaveLength(3);
+    expect(output.match(/^back .* after [\d.]+ s$/gm)).toHaveLength(3);
+    expect(output).toMatch(/^acknowledged +120 of 120$/m);
+    expect(output).toMatch(/^completed +120$/m);
+    expect(output).toMatch(/^lost +0$/m);
+    expect(widest(output)).toBeLessThanOrEqual(80);
+  },
+  120_000,
+);
 
 it('sends to a fast, a limited and a hanging receiver, and loses no event', async () => {
   const started = start('--sender', '--deliveries', '100');

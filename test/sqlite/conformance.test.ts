@@ -6,6 +6,7 @@ import { fileStore } from '../../packages/sqlite/src/store/file-store.ts';
 import { ThreadedStore } from '../../packages/sqlite/src/thread/threaded-store.ts';
 import type { ClientTransaction, StoreBed } from '../core/inbox/store-bed.ts';
 import { storeSuite } from '../core/inbox/store/store-suite.ts';
+import { isLong } from '../long.ts';
 import { openBy } from './clients.ts';
 import { Scratch } from './scratch.ts';
 
@@ -64,6 +65,6 @@ function inItsOwnThread(driver: (typeof drivers)[number]): StoreBed {
 }
 
 describe.each(drivers)('by %s', (driver) => {
-  storeSuite('in this thread', () => inThisThread(driver), MODEL_RUNS);
+  if (isLong) storeSuite('in this thread', () => inThisThread(driver), MODEL_RUNS);
   storeSuite('in its own thread', () => inItsOwnThread(driver), MODEL_RUNS_IN_THREADS);
 });

@@ -13,7 +13,7 @@ import {
 } from './receivers.ts';
 
 const TIMES_SET = isLong ? [1, 1.5, 2, 5, 10] : [1, 2, 10];
-const ANY = isLong ? 200 : 40;
+const ANY = isLong ? 200 : 20;
 const FIVE_MINUTES = 300_000;
 
 const RECEIVERS: readonly [string, () => LimitedReceiver, number][] = [
