@@ -4,8 +4,8 @@ import type { Process, World } from './world.ts';
 /** From so long before the booked second until so long after it, a retry is on time. */
 const EARLY_MS = 1000;
 const LATE_MS = 60_000;
-/** Bookings of one second, for each per second that the workers have completed at most: a new pace moves them together. */
-const MOST = 3;
+/** Bookings of one second, for each per second that the workers have completed at most, and one: a new pace moves them together. */
+const MOST = 4;
 
 interface Booking {
   readonly dueMs: number;
@@ -112,7 +112,7 @@ export class Bookings {
     const second = Math.floor(dueMs / 1000);
     const count = (this.#perSecond.get(second) ?? 0) + 1;
     this.#perSecond.set(second, count);
-    const most = 3 + MOST * this.#highestRate;
+    const most = MOST * (1 + this.#highestRate);
     if (this.#isAlone && count > most)
       wrong.push(`${String(count)} retries are booked for one second, and ${most.toFixed(1)} are handled.`);
   }

@@ -43,6 +43,8 @@ export function faultyStore(
   /** Claims that were committed without an answer. */
   let strays: readonly ClaimRef[] = [];
   const settledBefore = new Set<string>();
+  /** What the process learns with the answer to a call, by that answer. */
+  const learns = new WeakMap<object, () => void>();
   /** Whether a failover undoes the next claims. */
   let forgets = false;
 
@@ -114,18 +116,21 @@ export function faultyStore(
   on('renew', ([claims, options], fault) => {
     const leaseMs = leaseOf(options.leaseMs, fault);
     const held = inner.renew(claims, { ...options, leaseMs }) as readonly boolean[];
-    ledger.renewed(name, claims, held, options.nowMs + leaseMs);
+    learns.set(held, ledger.renewed(name, claims, held, options.nowMs + leaseMs));
     return held;
   });
   on('settle', ([settlements, nowMs], fault) => {
     const held = inner.settle(settlements, nowMs) as readonly boolean[];
-    ledger.settled(name, settlements, held);
+    ledger.settled(name, settlements, held, nowMs);
     const answers = settlements.map((one, at) => held[at] === true || settledBefore.has(nameOf(one)));
     for (const [at, one] of settlements.entries()) {
       const isAnswered = fault !== 'fails-after' && fault !== 'never' && fault !== 'twice';
       if (isAnswered) settledBefore.delete(nameOf(one));
       else if (held[at] === true) settledBefore.add(nameOf(one));
     }
+    learns.set(answers, () => {
+      for (const [at, one] of settlements.entries()) if (answers[at] === false) ledger.knowsLost(name, one);
+    });
     return answers;
   });
   on('redrive', (args) => {
@@ -161,17 +166,24 @@ export function faultyStore(
     return overNetwork(what, fault, commit);
   };
 
-  const error = (what: string): Error =>
-    world.dice.isLucky(0.5)
+  const error = (what: string): Error => {
+    world.see({ type: 'store-failed' });
+    return world.dice.isLucky(0.5)
       ? new Error(`the connection was lost during ${what}`)
       : new BackpressureError('ERR_WBP_POSTGRES_UNAVAILABLE', `The server went away during ${what}.`);
+  };
+
+  const answered = (result: unknown): unknown => {
+    if (typeof result === 'object' && result !== null) learns.get(result)?.();
+    return result;
+  };
 
   const atOnce = (what: string, fault: CallFault | undefined, commit: () => unknown): unknown => {
     if (fault === 'fails-before' || world.nowMs < troubles.awayUntilMs) throw error(what);
     if (fault === 'twice' && isRepeatable(what)) commit();
     const result = commit();
     if (fault === 'fails-after') throw error(what);
-    return result;
+    return answered(result);
   };
 
   const overNetwork = (what: string, fault: CallFault | undefined, commit: () => unknown): Promise<unknown> =>
@@ -200,7 +212,7 @@ export function faultyStore(
         else {
           world.after(fault === 'late' ? dice.whole(1000, 45_000) : dice.whole(0, 3), () => {
             process.do(() => {
-              resolve(result);
+              resolve(answered(result));
             });
           });
         }

@@ -9,7 +9,7 @@ import {
   Unrecoverable,
   type WorkerOptions,
 } from '@webhook-backpressure/inbox';
-import { KEPT_MS, type Plan } from './plan.ts';
+import { type Plan, SURELY_KEPT_MS } from './plan.ts';
 import { MAX_LAG_MS, startReconciler } from './reconciling.ts';
 import { Senders } from './senders.ts';
 import { type Outcome, type Service, StoreRun } from './store-run.ts';
@@ -45,11 +45,22 @@ export function runInboxes(plan: Plan): Promise<Outcome> {
       create: (at, store, process) => {
         const inbox = createIn(here, at, store, process);
         if (plan.reconciles === true && isReceiver(at)) startReconciler(here.world, senders, inbox, process);
-        return serviceOf(inbox, here.world);
+        return {
+          ...serviceOf(inbox, here.world),
+          ...(plan.roles[at] !== 'receiver' && { tune: tuner(here, inbox, process) }),
+        };
       },
     };
   });
   return run.run();
+}
+
+function tuner({ world, plan }: StoreRun<InboxService>, inbox: Inbox, { name: worker }: Process) {
+  return (concurrency: number): void => {
+    inbox.update({ concurrency });
+    // A batch is one call.
+    if (plan.options.batches === 0) world.see({ type: 'limits', worker, concurrency });
+  };
 }
 
 function serviceOf(inbox: Inbox, world: World): InboxService {
@@ -68,7 +79,7 @@ function serviceOf(inbox: Inbox, world: World): InboxService {
       const { size } = state.deadLetters;
       const none = { depth: 0, bytes: 0, active: 0 };
       // From then on, another process may have deleted some in the last seconds.
-      const kept = world.nowMs < KEPT_MS ? state.kept.size : retained;
+      const kept = world.nowMs < SURELY_KEPT_MS ? state.kept.size : retained;
       return [
         { depth, bytes, active, deadLetters, retained, isStoreFailing },
         { ...none, deadLetters: size, retained: kept, isStoreFailing: false },
@@ -128,7 +139,7 @@ function createIn(run: StoreRun<InboxService>, at: number, store: InboxStore, pr
 
 /** Records the limits of a process. */
 function limit({ world, plan }: StoreRun<InboxService>, worker: string): void {
-  const { concurrency, maxConcurrencyPerKey, maxStartsPerSecond, batches, limits } = plan.options;
+  const { batches, limits } = plan.options;
   const blocks = plan.deliveries.some(({ acts }) => acts.some(({ does }) => does === 'blocks'));
   for (const [key, { perSecond, burst, maxConcurrent }] of Object.entries(limits ?? {})) {
     // A token is taken with the claim, and its delivery starts some milliseconds later, or after a handler that blocks.
@@ -137,15 +148,7 @@ function limit({ world, plan }: StoreRun<InboxService>, worker: string): void {
     world.commit({ type: 'limits', key, concurrency: maxConcurrent });
   }
   // A batch is one call.
-  if (batches > 0) return;
-  world.see({ type: 'limits', worker, concurrency });
-  if (maxStartsPerSecond !== undefined) {
-    // A late start is made up for within 100 ms.
-    world.see({ type: 'limits', worker, perSecond: maxStartsPerSecond, burst: 2 + maxStartsPerSecond / 10 });
-  }
-  if (maxConcurrencyPerKey === undefined) return;
-  for (const key of new Set(plan.deliveries.map((one) => one.key)))
-    world.see({ type: 'limits', worker, key, concurrency: maxConcurrencyPerKey });
+  if (batches === 0) world.limit(worker, plan);
 }
 
 type Handler = (all: readonly InboxDelivery[], signal: AbortSignal) => Promise<void> | undefined;
@@ -178,8 +181,7 @@ function handlerIn(run: StoreRun<InboxService>, process: Process): Handler {
     const [{ id }] = all as readonly [InboxDelivery];
     const { does, ms } = acts[0] ?? { does: 'succeeds', ms: 5 };
     if (does === 'blocks') {
-      // The event loop stands still: time passes, and no timer runs.
-      world.clock.jump(ms);
+      world.block(ms);
       end();
       return undefined;
     }

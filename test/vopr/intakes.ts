@@ -9,8 +9,8 @@ import type { Outcome } from './store-run.ts';
 import { Process, World } from './world.ts';
 
 const MAX_WAIT_MS = 10_000;
-/** By timers, and by a standstill of the event loop. */
-const LATE_MS = 3120;
+/** By timers. */
+const LATE_MS = 120;
 
 interface Member {
   readonly process: Process;
@@ -42,6 +42,7 @@ class IntakeRun {
   constructor(plan: Plan) {
     this.#plan = plan;
     this.world = new World(plan.seed);
+    this.world.isFaultless = plan.faults.length === 0;
     this.#registry = memoryRegistry(this.world.clock);
     for (const fault of plan.faults) {
       if (fault.what === 'call')
@@ -54,7 +55,8 @@ class IntakeRun {
     const { deliveries, faults, calmMs, roles } = this.#plan;
     for (const at of roles.keys()) this.#start(at);
     // An intake does not know which ids were handled.
-    for (const [at, one] of deliveries.entries()) this.#begin({ ...one, id: `${one.id}-${String(at)}` });
+    for (const [at, one] of deliveries.entries())
+      this.#begin({ ...one, id: `${one.id}-${String(at)}`, acts: [...one.acts] });
     for (const fault of faults) {
       if (fault.what !== 'call')
         world.after(fault.atMs, () => {
@@ -91,27 +93,10 @@ class IntakeRun {
     const starts = (this.#starts[at] = (this.#starts[at] ?? -1) + 1);
     const process = new Process(world, `${String(at)}.${String(starts)}`);
     const { name: worker } = process;
-    const intake = createIntake({
-      clock: process.clock,
-      random: () => world.dice.random(),
-      capacity,
-      concurrency,
-      maxHandlingMs,
-      maxWaitMs: MAX_WAIT_MS,
-      maxConcurrencyPerKey,
-      maxStartsPerSecond,
-    });
-    world.see({ type: 'limits', worker, concurrency });
-    if (maxStartsPerSecond !== undefined)
-      world.see({
-        type: 'limits',
-        worker,
-        perSecond: maxStartsPerSecond,
-        burst: 2 + maxStartsPerSecond / 10,
-      });
-    if (maxConcurrencyPerKey !== undefined)
-      for (const key of new Set(this.#plan.deliveries.map((one) => one.key)))
-        world.see({ type: 'limits', worker, key, concurrency: maxConcurrencyPerKey });
+    const random = (): number => world.dice.random();
+    const limits = { capacity, concurrency, maxHandlingMs, maxConcurrencyPerKey, maxStartsPerSecond };
+    const intake = createIntake({ clock: process.clock, random, maxWaitMs: MAX_WAIT_MS, ...limits });
+    world.limit(worker, this.#plan);
     intake.subscribe((event) => {
       world.note();
       world.reported.push({ type: `intake ${event.type}`, atMs: world.nowMs, worker });
@@ -161,11 +146,13 @@ class IntakeRun {
     member.lines.set(key, line);
     line.push(number);
     const admittedMs = world.nowMs;
+    const blockedMs = world.blockedMs;
     const granted = (permit: Permit | Refusal): void => {
       world.note();
       if (member.process.isDead) return;
       const waitedMs = world.nowMs - admittedMs;
-      if (waitedMs > MAX_WAIT_MS + LATE_MS) world.wrong.push(`${id} waited ${String(waitedMs)} ms.`);
+      if (waitedMs > MAX_WAIT_MS + LATE_MS + world.blockedMs - blockedMs)
+        world.wrong.push(`${id} waited ${String(waitedMs)} ms.`);
       const isFirst = line[0] === number;
       line.splice(line.indexOf(number), 1);
       if (!permit.admitted) {
@@ -175,8 +162,14 @@ class IntakeRun {
         return;
       }
       if (!isFirst) world.wrong.push(`${id} of the key ${key} overtook another.`);
-      const act = world.isCalm ? undefined : planned.acts[attempts - 1];
-      this.#handle(member, planned, permit, act ?? { does: 'succeeds', ms: 50 }, again);
+      const act = (planned.acts as Act[]).shift();
+      this.#handle(
+        member,
+        planned,
+        permit,
+        (world.isCalm ? undefined : act) ?? { does: 'succeeds', ms: 50 },
+        again,
+      );
     };
     let isOver = false;
     const unlessAnswered = (): void => {
@@ -215,7 +208,7 @@ class IntakeRun {
     permit.signal.addEventListener('abort', () => {
       end(false);
     });
-    if (act.does === 'blocks') world.clock.jump(act.ms);
+    if (act.does === 'blocks') world.block(act.ms);
     if (act.does === 'hangs') {
       // The process may die before it is overdue.
       world.after(120_000, () => {
@@ -236,19 +229,26 @@ class IntakeRun {
   #look({ intake }: Member): void {
     const { depth, capacity, active, totals } = intake.snapshot();
     const { admitted, completed, failed, withdrawn } = totals;
-    const left = sumOf(withdrawn);
+    const { used, limit } = this.#shares;
+    if (this.world.isFaultless && used > limit)
+      this.world.wrong.push(`The shares are ${String(used)} of ${String(limit)}.`);
     if (depth > capacity) this.world.wrong.push(`The depth is ${String(depth)} of ${String(capacity)}.`);
-    if (admitted !== completed + failed + active + depth + left)
+    if (admitted !== completed + failed + active + depth + sumOf(withdrawn))
       this.world.wrong.push(`The totals do not add up: ${JSON.stringify({ depth, active, totals })}.`);
+  }
+
+  /** How much of the limit the members use together, or may. */
+  get #shares(): { readonly used: number; readonly limit: number } {
+    const shares = this.#members.map((one) => one?.intake.snapshot().concurrency ?? 0);
+    const limit = Math.max(this.#plan.options.concurrency, shares.length);
+    return { used: shares.reduce((sum, share) => sum + share, 0), limit };
   }
 
   #compare(): void {
     const { world } = this;
-    let sum = 0;
     for (const member of this.#members) {
       if (member === undefined) continue;
-      const { depth, active, state, concurrency } = member.intake.snapshot();
-      sum += concurrency;
+      const { depth, active, state } = member.intake.snapshot();
       const is = JSON.stringify({ depth, active, state });
       if (is !== JSON.stringify({ depth: 0, active: 0, state: 'accepting' }))
         world.wrong.push(`An idle intake reports ${is}.`);
@@ -256,8 +256,8 @@ class IntakeRun {
       if (fleet !== undefined && (fleet.members.length !== this.#members.length || fleet.state === 'lost'))
         world.wrong.push(`A member of the fleet reports ${JSON.stringify(fleet)}.`);
     }
-    const limit = Math.max(this.#plan.options.concurrency, this.#members.length);
-    if (sum !== limit) world.wrong.push(`The shares are ${String(sum)} of ${String(limit)}.`);
+    const { used, limit } = this.#shares;
+    if (used !== limit) world.wrong.push(`The shares are ${String(used)} of ${String(limit)}.`);
   }
 
   async #close({ intake, process }: Member): Promise<void> {
@@ -280,9 +280,9 @@ class IntakeRun {
 
   #break(fault: Exclude<Plan['faults'][number], { readonly what: 'call' }>): void {
     const { world } = this;
-    if (world.isCalm || fault.what === 'wall-jumps' || fault.what === 'stops') return;
+    if (world.isCalm) return;
     if (fault.what === 'store-away') this.#registryAwayUntilMs = world.nowMs + fault.forMs;
-    if (fault.what === 'store-away') return;
+    if (fault.what !== 'dies' && fault.what !== 'closes') return;
     const member = this.#members[fault.process];
     if (member === undefined) return;
     // What an intake holds is lost with its process, and its senders know. A stop only delays.

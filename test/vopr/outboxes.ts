@@ -93,7 +93,7 @@ function serviceOf(sender: Sender): SenderService {
 
 function createIn(run: StoreRun<SenderService>, store: InboxStore, process: Process): Sender {
   const { world, plan } = run;
-  const { concurrency, ordered, capacity, attempts, maxHandlingMs } = plan.options;
+  const { concurrency, ordered, capacity, attempts, maxHandlingMs, maxDeadLetters } = plan.options;
   const { name: worker } = process;
   const rate = 1 + (plan.seed % 20);
   const burst = 1 + (plan.seed % 5);
@@ -117,6 +117,7 @@ function createIn(run: StoreRun<SenderService>, store: InboxStore, process: Proc
     capacity,
     whenFull: plan.redrives ? 'refuse' : 'wait',
     timeoutMs: maxHandlingMs,
+    maxDeadLetters,
     retry: { attempts, firstDelayMs: 1000, maxDelayMs: 30_000 },
     fetch: fetchIn(run, process),
   });
@@ -154,7 +155,7 @@ function fetchIn(run: StoreRun<SenderService>, process: Process): typeof fetch {
       // Not in the call itself: a request is sent without waiting for what follows it.
       if (does === 'blocks')
         world.after(0, () => {
-          world.clock.jump(ms);
+          world.block(ms);
         });
       world.after(ms, () => {
         process.do(() => {

@@ -33,6 +33,12 @@ export type Fault =
       readonly forMs: number;
     }
   | { readonly what: 'store-away'; readonly atMs: number; readonly forMs: number }
+  | {
+      readonly what: 'tunes';
+      readonly process: number;
+      readonly atMs: number;
+      readonly concurrency: number;
+    }
   | { readonly what: 'wall-jumps'; readonly atMs: number; readonly byMs: number };
 
 export type Role = 'both' | 'receiver' | 'worker';
@@ -110,6 +116,7 @@ export class Dice {
   }
 }
 
+const KEYS = Array.from({ length: 26 }, (_, at) => String.fromCharCode(97 + at));
 const HABITS = [
   'retry-after',
   'retry-after',
@@ -119,20 +126,20 @@ const HABITS = [
   'schedule:1,5,20',
   'none',
 ];
+/** How the handlers of a run do. */
+const MOODS = ['reliable', 'reliable', 'mixed', 'mixed', 'mixed', 'mixed', 'outage'] as const;
 const CALL_FAULTS: readonly CallFault[] = [
-  ...([
-    'fails-before',
-    'fails-after',
-    'fails-after',
-    'late',
-    'never',
-    'twice',
-    'short-lease',
-    'forgotten',
-  ] as const),
+  ...(['fails-before', 'fails-after', 'fails-after', 'late', 'never', 'twice', 'short-lease'] as const),
+  'forgotten',
 ];
+/** The most that a clock jumps. */
+const JUMP_MS = 300_000;
 /** How long completed deliveries are kept, if they are. */
-export const KEPT_MS = 600_000;
+const KEPT_MS = 1_200_000;
+/** None is deleted before, with two jumps of the clock. */
+export const SURELY_KEPT_MS: number = KEPT_MS - 2 * JUMP_MS;
+/** An event loop stands still for so long, at most. */
+const MAX_BLOCK_MS = 3000;
 /** Senders and faults are busy for so long. */
 const BUSY_MS = 90_000;
 
@@ -140,17 +147,21 @@ const BUSY_MS = 90_000;
 export function draw(seed: number): Plan {
   const dice = new Dice(seed, 'plan');
   const kind = dice.of(['inboxes', 'inboxes', 'inboxes', 'senders', 'intakes'] as const);
-  const processes = dice.of([1, 1, 2, 2, 3]);
+  // Most rules about times and counts are exact only while little fails.
+  const isSteady = dice.isLucky(0.2);
+  const processes = isSteady && kind !== 'intakes' ? 1 : dice.of([1, 1, 2, 2, 3]);
   const isSynchronous = processes === 1 && dice.isLucky(0.3);
-  const keys = ['a', 'b', 'c', 'd'].slice(0, dice.whole(1, 4));
+  const keys = KEYS.slice(0, dice.isLucky(0.2) ? KEYS.length : dice.whole(1, 4));
   const roles = dice.some(processes, (at): Role => {
     if (processes === 1 || dice.isLucky(0.5)) return 'both';
     return at === 0 ? 'receiver' : at === 1 ? 'worker' : 'both';
   });
-  const options = drawOptions(dice, keys);
+  const drawn = drawOptions(dice, keys);
+  const options = isSteady ? { ...drawn, maxHandlingMs: 60_000 } : drawn;
   const rushMs = dice.of([100, 5000, BUSY_MS]);
-  const isReliable = dice.isLucky(0.3);
-  const deliveries = dice.some(dice.whole(3, dice.of([8, 20, 60])), (at) => ({
+  const mood = isSteady ? 'steady' : dice.of(MOODS);
+  const failing = dice.whole(0, 4);
+  const deliveries = dice.some(dice.whole(3, mood === 'outage' ? 60 : dice.of([8, 20, 60])), (at) => ({
     // Keys may share ids.
     id: `d${String(dice.isLucky(0.1) ? Math.floor(at / 2) : at)}`,
     key: dice.of(keys),
@@ -158,11 +169,9 @@ export function draw(seed: number): Plan {
     habit: dice.of(HABITS),
     maxAttempts: dice.whole(1, 12),
     isRepeated: dice.isLucky(0.15),
-    acts: isReliable
-      ? [drawAct(dice, true)]
-      : dice.some(dice.whole(0, dice.of([1, 3, 8])), () => drawAct(dice, dice.isLucky(0.4))),
+    acts: drawActs(dice, mood, at < failing),
   }));
-  const faults = dice.isLucky(0.1) ? [] : drawFaults(dice, processes, isSynchronous);
+  const faults = isSteady ? drawSteadyFaults(dice) : drawFaults(dice, processes, isSynchronous);
   // A source without requests does not tell its time, so an own clock that is ahead is not noticed.
   const hasTime = faults.every(({ what }) => what !== 'wall-jumps');
   return {
@@ -188,7 +197,7 @@ function drawOptions(dice: Dice, keys: readonly string[]): PlannedOptions {
     ordered: kind === 'ordered',
     maxHandlingMs: dice.of([2000, 10_000, 60_000]),
     // Tokens of a key are taken before its claim, and the pace delays the start.
-    maxStartsPerSecond: dice.maybe(kind === 'limits' ? 0 : 0.2, () => dice.whole(1, 20)),
+    maxStartsPerSecond: dice.maybe(kind === 'limits' ? 0 : 0.3, () => dice.whole(1, 20)),
     maxConcurrencyPerKey: dice.maybe(0.2, () => dice.whole(1, concurrency)),
     attempts: dice.of([1, 2, 4, 21]),
     maxDeadLetters: dice.maybe(0.2, () => dice.whole(1, 5)),
@@ -202,7 +211,10 @@ function drawOptions(dice: Dice, keys: readonly string[]): PlannedOptions {
             keys.map((key) => [
               key,
               {
-                ...(dice.isLucky(0.6) && { perSecond: dice.whole(1, 20), burst: dice.whole(1, 4) }),
+                ...(dice.isLucky(0.6) && {
+                  perSecond: dice.isLucky(0.3) ? 0.2 : dice.whole(1, 20),
+                  burst: dice.whole(1, 4),
+                }),
                 ...(dice.isLucky(0.6) && { maxConcurrent: dice.whole(1, 3) }),
               },
             ]),
@@ -211,8 +223,16 @@ function drawOptions(dice: Dice, keys: readonly string[]): PlannedOptions {
   };
 }
 
+function drawActs(dice: Dice, mood: 'steady' | (typeof MOODS)[number], fails: boolean): Act[] {
+  if (mood === 'outage') return dice.some(8, (): Act => ({ does: 'fails', ms: dice.whole(0, 200) }));
+  if (mood === 'mixed')
+    return dice.some(dice.whole(0, dice.of([1, 3, 8])), () => drawAct(dice, dice.isLucky(0.4)));
+  const first: Act = { does: 'fails', ms: 5 };
+  return [...(mood === 'steady' && fails ? [first] : []), drawAct(dice, true)];
+}
+
 function drawAct(dice: Dice, isGood: boolean): Act {
-  const ms = dice.whole(0, dice.of([5, 200, 3000]));
+  const ms = dice.whole(0, dice.of([5, 200, 3000, 3000, 15_000]));
   if (isGood) return { does: 'succeeds', ms };
   const does = dice.of([
     'fails',
@@ -224,7 +244,23 @@ function drawAct(dice: Dice, isGood: boolean): Act {
     'blocks',
     'throws-anything',
   ] as const);
-  return { does, ms };
+  return { does, ms: does === 'blocks' ? Math.min(ms, MAX_BLOCK_MS) : ms };
+}
+
+function drawSteadyFaults(dice: Dice): Fault[] {
+  const fails = dice.some(dice.of([0, 0, 3]), (): Fault => ({
+    ...{ what: 'call', process: 0, call: dice.whole(0, dice.of([10, 60])), how: 'fails-before' },
+  }));
+  return [...fails, ...dice.some(dice.of([0, 0, 20]), () => drawTune(dice, 0))];
+}
+
+function drawTune(dice: Dice, process: number): Fault {
+  return {
+    what: 'tunes',
+    process,
+    atMs: dice.whole(0, dice.of([1000, BUSY_MS])),
+    concurrency: dice.whole(1, 6),
+  };
 }
 
 function drawFaults(dice: Dice, processes: number, isSynchronous: boolean): Fault[] {
@@ -241,6 +277,7 @@ function drawFaults(dice: Dice, processes: number, isSynchronous: boolean): Faul
     forMs: dice.of([100, 5000, 40_000, 60_000]),
   });
   const atMs = (): number => dice.whole(0, BUSY_MS);
+  const freed = dice.of(['forgotten', 'short-lease', 'short-lease'] as const);
   return [
     ...dice.some(dice.whole(0, dice.of([0, 4, 15])), call),
     ...dice.some(dice.whole(0, dice.of([0, 1, 4])), ends),
@@ -249,14 +286,15 @@ function drawFaults(dice: Dice, processes: number, isSynchronous: boolean): Faul
       atMs: atMs(),
       forMs: dice.whole(100, 40_000),
     })),
-    // Another process may claim what a failover has given back, while the first one still handles it.
-    ...dice.some(isSynchronous || processes === 1 ? 0 : dice.of([0, 0, 0, 10]), (): Fault => ({
-      ...{ what: 'call', process: dice.whole(0, processes - 1), call: dice.whole(0, 60), how: 'forgotten' },
+    // Another process may claim what a failover or the end of a lease has freed, while the first one still handles it.
+    ...dice.some(processes === 1 ? 0 : dice.of([0, 0, 20]), (): Fault => ({
+      ...{ what: 'call', process: dice.whole(0, processes - 1), call: dice.whole(0, 100), how: freed },
     })),
     ...dice.some(dice.of([0, 0, 1, 2]), (): Fault => ({
       what: 'wall-jumps',
       atMs: atMs(),
-      byMs: dice.whole(-300_000, 300_000),
+      byMs: dice.whole(-JUMP_MS, JUMP_MS),
     })),
+    ...dice.some(dice.of([0, 0, 4]), (): Fault => drawTune(dice, dice.whole(0, processes - 1))),
   ];
 }

@@ -30,6 +30,8 @@ interface Tally {
   readonly settled: Set<string>;
   /** Claims of the same name as an earlier one, which was given back. */
   readonly again: Set<string>;
+  /** Claims that it wanted to settle, and was answered that it does not hold. */
+  readonly knownLost: Set<string>;
 }
 
 /** The protocol of the store, kept apart from the store: who holds which claim, and how often a delivery was tried. */
@@ -49,11 +51,17 @@ export class StoreLedger {
   /** The calls of handlers that have not ended, by worker, key and id. */
   readonly #calls = new Map<string, object>();
   readonly #isAlone: boolean;
+  readonly #maxDeadLetters: number | undefined;
+  #deadLetters = 0;
 
-  /** @param isAlone - each delivery has its own call. The handler of a batch goes on if one of it is lost. */
-  constructor(world: World, isAlone: boolean) {
+  /**
+   * @param isAlone - each delivery has its own call. The handler of a batch goes on if one of it is lost.
+   * @param maxDeadLetters - if one process keeps this bound.
+   */
+  constructor(world: World, isAlone: boolean, maxDeadLetters: number | undefined) {
     this.#world = world;
     this.#isAlone = isAlone;
+    this.#maxDeadLetters = maxDeadLetters;
   }
 
   /** A handler was called. Returns a function that notes its end. */
@@ -62,6 +70,9 @@ export class StoreLedger {
     const call = {};
     if (this.#isAlone && this.#calls.has(name) && !this.forgottenIds.has(id))
       this.#world.wrong.push(`${id} is handled twice at the same time by ${worker}.`);
+    const isAlwaysHeld = !this.forgottenIds.has(id) && !this.strandedIds.has(id);
+    if (isAlwaysHeld && this.#of({ key, id }).claim?.worker !== worker)
+      this.#world.wrong.push(`${id} is handled by ${worker} without a claim.`);
     this.#calls.set(name, call);
     return () => {
       if (this.#calls.get(name) === call) this.#calls.delete(name);
@@ -78,12 +89,8 @@ export class StoreLedger {
   }
 
   tallyOf(worker: string): Tally {
-    const none = {
-      completed: 0,
-      lost: new Set<string>(),
-      settled: new Set<string>(),
-      again: new Set<string>(),
-    };
+    const set = (): Set<string> => new Set<string>();
+    const none = { completed: 0, lost: set(), settled: set(), again: set(), knownLost: set() };
     const tally = this.#tallies.get(worker) ?? none;
     this.#tallies.set(worker, tally);
     return tally;
@@ -95,6 +102,7 @@ export class StoreLedger {
       if (put === undefined || result !== 'stored') continue;
       const { key, id } = put.delivery;
       const event = { type: put.isOverflow ? 'overflow' : 'stored', key, id };
+      if (put.isOverflow) this.#deadLetters += 1;
       this.#world.see(event);
       this.#world.commit(event);
       this.#deliveries.set(nameOf(put.delivery), fresh(put.delivery));
@@ -136,7 +144,9 @@ export class StoreLedger {
     }
   }
 
-  renewed(worker: string, claims: readonly ClaimRef[], held: readonly boolean[], endsMs: number): void {
+  /** @returns a function to call when the process has got the answer. */
+  renewed(worker: string, claims: readonly ClaimRef[], held: readonly boolean[], endsMs: number): () => void {
+    const lost: (readonly [name: string, call: object | undefined])[] = [];
     for (const [at, one] of claims.entries()) {
       const { claim, attempts } = this.#of(one);
       const isHeld = claim?.worker === worker && attempts === one.attempt;
@@ -144,10 +154,25 @@ export class StoreLedger {
         this.#world.wrong.push(`${one.id} of ${worker} was renewed as ${String(held[at])}.`);
       if (isHeld) claim.leaseEndsMs = endsMs;
       else this.#lost(worker, one);
+      const name = JSON.stringify([worker, one.key, one.id]);
+      if (claim?.worker !== worker) lost.push([name, this.#calls.get(name)]);
     }
+    return () => {
+      this.#world.after(0, () => {
+        for (const [name, call] of lost)
+          if (this.#isAlone && call !== undefined && this.#calls.get(name) === call)
+            this.#world.wrong.push(`${name} is still handled, and is known to be lost.`);
+      });
+    };
   }
 
-  settled(worker: string, settlements: readonly Settlement[], held: readonly boolean[]): void {
+  /** @param wallMs - the time of day of the process. */
+  settled(
+    worker: string,
+    settlements: readonly Settlement[],
+    held: readonly boolean[],
+    wallMs: number,
+  ): void {
     for (const [at, one] of settlements.entries()) {
       const { key, id, as } = one;
       const counted = this.#of(one);
@@ -161,18 +186,37 @@ export class StoreLedger {
         continue;
       }
       this.tallyOf(worker).settled.add(claimName(one));
+      this.#checkDeadLetters(one);
+      const call = JSON.stringify([worker, key, id]);
+      if (this.#isAlone && this.#calls.has(call) && !this.forgottenIds.has(id))
+        this.#world.wrong.push(`${call} is ${as} in the store while it is handled.`);
       if (as === 'completed') {
         this.tallyOf(worker).completed += 1;
         if (one.keep) this.kept += 1;
       }
       if (as === 'released' || (as === 'failed' && one.isRepeated === true)) counted.attempts -= 1;
       counted.claim = undefined;
-      this.#world.see({ type: as, key, id, worker });
+      const retryAtMs = as === 'failed' || as === 'released' ? one.retryAtMs : undefined;
+      const dueMs = retryAtMs === undefined ? undefined : retryAtMs - wallMs + this.#world.nowMs;
+      this.#world.see({ type: as, key, id, worker, untilMs: dueMs });
       this.#world.commit({ type: as, key, id, worker });
       const untilMs = this.#asked.get(`${worker} ${id}`);
       if (untilMs !== undefined && as !== 'dead') this.#world.see({ type: 'retry-after', key, id, untilMs });
       this.#asked.delete(`${worker} ${id}`);
     }
+  }
+
+  #checkDeadLetters(one: Settlement): void {
+    const { wrong, isFaultless } = this.#world;
+    const most = this.#maxDeadLetters ?? Infinity;
+    const isFull = this.#deadLetters >= most;
+    if (one.as === 'dead') {
+      if (isFull) wrong.push(`${one.id} is a dead letter more than ${String(most)}.`);
+      this.#deadLetters += 1;
+    } else if (one.as === 'failed' && one.isRepeated === true && isFaultless && !isFull && most < Infinity)
+      wrong.push(
+        `${one.id} is repeated, but only ${String(this.#deadLetters)} of ${String(most)} are dead letters.`,
+      );
   }
 
   askedFor(who: string, untilMs: number): void {
@@ -217,6 +261,7 @@ export class StoreLedger {
       const event = { type, key: one.key, id: one.id };
       this.#world.see(event);
       this.#world.commit(event);
+      this.#deadLetters -= 1;
       if (type === 'redriven') this.#deliveries.set(nameOf(one), fresh(one));
     }
   }
@@ -228,14 +273,10 @@ export class StoreLedger {
     // After a failover, or if it was given back, a worker may have claimed it twice.
     if (settled.has(name) && !again.has(name) && !this.forgottenIds.has(claim.id)) return;
     lost.add(name);
-    const call = JSON.stringify([worker, claim.key, claim.id]);
-    const lostCall = this.#calls.get(call);
-    if (lostCall === undefined || !this.#isAlone) return;
-    // The answer may be lost or late, and the process may be stopped.
-    this.#world.after(LEARN_MS, () => {
-      if (this.#calls.get(call) === lostCall && !this.forgottenIds.has(claim.id))
-        this.#world.wrong.push(`${call} is still handled, and was lost.`);
-    });
+  }
+
+  knowsLost(worker: string, claim: ClaimRef): void {
+    this.tallyOf(worker).knownLost.add(claimName(claim));
   }
 
   #of(ref: DeliveryRef): Counted {

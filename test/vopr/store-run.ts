@@ -2,7 +2,7 @@ import type { InboxStore } from '@webhook-backpressure/inbox';
 import { checkHistory } from '@webhook-backpressure/core/testing';
 import { MemoryState, MemoryStore } from '../core/inbox/shared-memory.ts';
 import { faultyStore, type StoreTroubles } from './faulty-store.ts';
-import { type Act, type CallFault, KEPT_MS, type Plan } from './plan.ts';
+import { type Act, type CallFault, type Plan, SURELY_KEPT_MS } from './plan.ts';
 import { idleWorker, isSteady } from './idle-workers.ts';
 import { LEARN_MS, StoreLedger } from './store-ledger.ts';
 import { Process, World } from './world.ts';
@@ -21,6 +21,8 @@ export interface Outcome {
 export interface Service {
   close(timeoutMs?: number): Promise<unknown>;
   redriveAll(): Promise<unknown>;
+  /** Changes its `concurrency`, if it has that. */
+  tune?(concurrency: number): void;
   /** Its totals, by the types of the events that they count. */
   totals(): Readonly<Record<string, number>>;
   /** What it reports of the store, and what it should. */
@@ -61,7 +63,9 @@ export class StoreRun<S extends Service> {
     this.world = new World(plan.seed);
     this.world.isFaultless = plan.faults.length === 0;
     const { batches, coalesces } = plan.options;
-    this.ledger = new StoreLedger(this.world, batches === 0 && !coalesces);
+    // With others on its store, a process learns late what they have added.
+    const maxDeadLetters = plan.roles.length === 1 ? plan.options.maxDeadLetters : undefined;
+    this.ledger = new StoreLedger(this.world, batches === 0 && !coalesces, maxDeadLetters);
     const faults = new Map<string, CallFault>();
     for (const fault of plan.faults) {
       if (fault.what === 'call') faults.set(`${String(fault.process)} ${String(fault.call)}`, fault.how);
@@ -173,12 +177,12 @@ export class StoreRun<S extends Service> {
   #compare(): void {
     const { world, ledger } = this;
     const { size } = this.#state.kept;
-    if (world.nowMs < KEPT_MS && size !== ledger.kept)
+    if (world.nowMs < SURELY_KEPT_MS && size !== ledger.kept)
       world.wrong.push(`${String(size)} completed deliveries are kept instead of ${String(ledger.kept)}.`);
     for (const [at, running] of this.running.entries()) {
       const { service, process } = running as Running<S>;
       const totals = service.totals();
-      const { completed, lost } = ledger.tallyOf(process.name);
+      const { completed, lost, knownLost } = ledger.tallyOf(process.name);
       const [state, stateOfStore] = service.compare(this.#state);
       const is = { ...state, completed: totals['completed'] ?? totals['sender delivered'] };
       const shouldBe = { ...stateOfStore, completed };
@@ -188,9 +192,10 @@ export class StoreRun<S extends Service> {
         );
       const reported = totals['lost'] ?? totals['sender lost'] ?? 0;
       // After a failover, a worker may lose two claims of the same name.
-      if (reported > lost.size && ledger.forgottenIds.size === 0)
+      const isTooMany = reported > lost.size && ledger.forgottenIds.size === 0;
+      if (isTooMany || reported < knownLost.size)
         world.wrong.push(
-          `Process ${String(at)} reports ${String(reported)} lost claims, and has lost ${String(lost.size)}.`,
+          `Process ${String(at)} reports ${String(reported)} lost claims, has lost ${String(lost.size)}, and knows of ${String(knownLost.size)}.`,
         );
     }
   }
@@ -267,10 +272,17 @@ export class StoreRun<S extends Service> {
     if (fault.what === 'store-away') this.#troubles.awayUntilMs = world.nowMs + fault.forMs;
     else if (fault.what === 'wall-jumps') world.wallAheadMs += fault.byMs;
     else {
-      const { process: at, forMs } = fault;
+      const { process: at } = fault;
       const running = this.running[at];
       if (running === undefined) return;
       const { process } = running;
+      if (fault.what === 'tunes') {
+        process.do(() => {
+          running.service.tune?.(fault.concurrency);
+        });
+        return;
+      }
+      const { forMs } = fault;
       if (fault.what === 'stops') process.stop(forMs);
       else if (fault.what === 'dies') this.#die(at, process, forMs);
       else {

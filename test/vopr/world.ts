@@ -1,7 +1,7 @@
 import { type HistoryEvent, manualClock, type ManualClock } from '@webhook-backpressure/core/testing';
 import type { Clock } from '@webhook-backpressure/base';
 import { Turns } from '@webhook-backpressure/planner/parts';
-import { Dice } from './plan.ts';
+import { Dice, type Plan } from './plan.ts';
 
 /** The time of day at the beginning. */
 const START_MS = Date.UTC(2026, 0, 1);
@@ -29,6 +29,8 @@ export class World {
   isCalm = false;
   /** Whether there never are any. */
   isFaultless = false;
+  /** For how long the event loop has stood still, in all. */
+  blockedMs = 0;
   readonly #turns = new Turns();
   #steps = 0;
 
@@ -54,6 +56,17 @@ export class World {
     this.note();
   }
 
+  /** Records the limits of a process. */
+  limit(worker: string, { options, deliveries }: Plan): void {
+    const { concurrency, maxStartsPerSecond: perSecond, maxConcurrencyPerKey } = options;
+    this.see({ type: 'limits', worker, concurrency });
+    // A late start is made up for within 100 ms.
+    if (perSecond !== undefined) this.see({ type: 'limits', worker, perSecond, burst: 2 + perSecond / 10 });
+    if (maxConcurrencyPerKey === undefined) return;
+    for (const key of new Set(deliveries.map((one) => one.key)))
+      this.see({ type: 'limits', worker, key, concurrency: maxConcurrencyPerKey });
+  }
+
   /** Something has happened that may be followed by more in a later turn. */
   note(): void {
     this.#steps += 1;
@@ -61,6 +74,12 @@ export class World {
     if (this.#steps > MAX_STEPS)
       throw new Error(`It does not end: ${String(MAX_STEPS)} things have happened.`);
     this.#turns.note();
+  }
+
+  /** The event loop stands still: time passes, and no timer runs. */
+  block(ms: number): void {
+    this.blockedMs += ms;
+    this.clock.jump(ms);
   }
 
   after(ms: number, action: () => void): void {
