@@ -111,11 +111,11 @@ class RedisBuckets implements Buckets {
     const nowMs = this.#now();
     const bucket = this.#bucket(name, limit);
     if (bucket.isFromShare) {
-      bucket.share?.giveBack(count, nowMs);
+      bucket.share?.giveBack(count);
       return bucket.share?.take(count, nowMs) ?? 0;
     }
     if (!bucket.isStale(nowMs)) return count;
-    bucket.share?.giveBack(count, nowMs);
+    bucket.share?.giveBack(count);
     bucket.giveBack(count);
     return this.#ask(bucket, count, nowMs).then(({ taken }) => {
       if (bucket.isFromShare || taken === 0 || !bucket.isStale(this.#now())) return taken;
@@ -127,7 +127,7 @@ class RedisBuckets implements Buckets {
 
   giveBack(name: string, count: number, limit: BucketLimit): void {
     const bucket = this.#bucket(name, limit);
-    bucket.share?.giveBack(count, this.#now());
+    bucket.share?.giveBack(count);
     if (!bucket.isFromShare) bucket.giveBack(count);
     this.#cleanSoon(bucket);
   }

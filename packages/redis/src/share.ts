@@ -66,8 +66,8 @@ export class Share {
   }
 
   /** Returns tokens that were not used. A slot cannot be returned. */
-  giveBack(count: number, nowMs: number): void {
-    this.#level?.giveBack(count, nowMs);
+  giveBack(count: number): void {
+    this.#level?.giveBack(count);
   }
 
   waitMs(nowMs: number): number {

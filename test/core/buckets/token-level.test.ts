@@ -58,6 +58,23 @@ const limits: fc.Arbitrary<BucketLimit> = fc.record({
 });
 
 describe('TokenLevel', () => {
+  it('begins at the time and with the tokens that it is given', () => {
+    const level = new TokenLevel({ amount: 1, periodMs: 1000, burst: 5 }, 7000, 2);
+    expect(level.tokens(7000)).toBe(2);
+    expect(level.waitMs(2, 7000)).toBe(0);
+    expect(level.waitMs(1, 7000)).toBe(0);
+  });
+
+  it('takes back no more tokens than are returned', () => {
+    const level = new TokenLevel({ amount: 1, periodMs: 1000, burst: 5 }, 0, 0);
+    level.giveBack(2);
+    expect(level.tokens(0)).toBe(2);
+  });
+
+  it('saves fewer tokens than the burst if that many are no safe integer', () => {
+    expect(new TokenLevel({ amount: 1, periodMs: 86_400_000, burst: 1_000_000 }, 0).size).toBe(104_249);
+  });
+
   it('keeps no part of a token above the burst when a microsecond fills it with more than is missing', () => {
     const level = new TokenLevel({ amount: 3, periodMs: 1, burst: 5 }, 0);
     expect(level.take(1, 0)).toBe(1);

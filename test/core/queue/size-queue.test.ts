@@ -38,6 +38,7 @@ describe('sizeQueue', () => {
     ['latencyBudgetMs', 0],
     ['latencyBudgetMs', Number.NaN],
     ['latencyBudgetMs', '1000'],
+    ['drainRate', 0],
     ['drainRate', -1],
     ['drainRate', Infinity],
     ['drainRate', null],

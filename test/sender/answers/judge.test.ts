@@ -26,6 +26,8 @@ describe('without Retry-After', () => {
     [200, 'delivered'],
     [204, 'delivered'],
     [299, 'delivered'],
+    [199, 'down'],
+    [300, 'failed'],
     [301, 'failed'],
     [307, 'failed'],
     [400, 'final'],
@@ -67,7 +69,7 @@ describe('without Retry-After', () => {
 });
 
 describe('with Retry-After', () => {
-  it.each([301, 408, 409, 425, 429, 500, 502, 503, 504])('waits after %i', (status) => {
+  it.each([300, 301, 408, 409, 425, 429, 500, 502, 503, 504])('waits after %i', (status) => {
     expect(judged(status, { headers: { 'retry-after': '30' } }).outcome).toEqual({
       kind: 'limited',
       waitMs: 30_000,
@@ -108,6 +110,10 @@ describe('with Retry-After', () => {
     expect(judgment.isClamped).toBe(isClamped);
   });
 
+  it('does not read it after a success', () => {
+    expect(judged(200, { headers: { 'retry-after': 'soon' } }).isClamped).toBe(false);
+  });
+
   it('measures a date from the date of the answer, whatever the clock of this process says', () => {
     const headers = { 'retry-after': 'Sat, 03 Jan 2026 10:00:30 GMT', date: 'Sat, 03 Jan 2026 10:00:00 GMT' };
     expect(judged(429, { headers }).outcome).toEqual({ kind: 'limited', waitMs: 30_000 });
@@ -143,7 +149,7 @@ describe('a batch', () => {
     (body) => {
       const { outcome, error } = judged(207, { isBatch: true, body });
       expect(outcome).toEqual({ kind: 'failed' });
-      expect(error).toContain('207');
+      expect(error).toContain('HTTP 207 without a list');
     },
   );
 
@@ -160,6 +166,8 @@ describe('the error', () => {
   it('names the status, and is empty for success', () => {
     expect(judged(200).error).toBe('');
     expect(judged(500).error).toBe('HTTP 500');
+    expect(judged(400).error).toBe('HTTP 400');
+    expect(judged(300).error).toContain('redirects');
     expect(judged(302, { headers: { location: 'https://other.example/?token=1' } }).error).toBe(
       'HTTP 302: redirects are not followed.',
     );

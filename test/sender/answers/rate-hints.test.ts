@@ -48,12 +48,15 @@ describe('RateLimit of draft 8', () => {
     ['"with, comma; r=0; t=9";r=5;t=30', 5, 30_000],
     ['"with \\"quotes\\", r=0";r=5;t=30', 5, 30_000],
     ['"a";r=0;t=0', 0, 0],
+    ['"a";r=5;t=30;remaining=0;reset=9', 5, 30_000],
   ])('reads %j', (field, remaining, resetMs) => {
     expect(read({ RateLimit: field })).toEqual({ remaining, resetMs });
   });
 
   it.each([
     ['takes the longest reset of limits that are used up', '"a";r=0;t=5, "b";r=0;t=60, "c";r=1;t=999', 0, 60],
+    ['takes it also if it is the first one', '"a";r=0;t=60, "b";r=0;t=5', 0, 60],
+    ['takes the first one if its rate is the lowest', '"day";r=100;t=3600, "second";r=10;t=1', 100, 3600],
     ['takes the lowest rate of the others', '"second";r=10;t=1, "day";r=100;t=3600', 100, 3600],
     ['ignores a limit without a reset', '"a";r=0, "b";r=8;t=2', 8, 2],
   ])('%s', (_, field, remaining, resetS) => {
@@ -74,9 +77,9 @@ describe('older headers', () => {
     ['a Unix time', { 'X-RateLimit-Remaining': '0', 'X-RateLimit-Reset': '1800000009' }, 0, 9000],
     [
       'a Unix time with a fraction',
-      { 'X-RateLimit-Remaining': '0', 'X-RateLimit-Reset': '1800000009.5' },
+      { 'X-RateLimit-Remaining': '0', 'X-RateLimit-Reset': '1800000009.25' },
       0,
-      9500,
+      9250,
     ],
     [
       'a Unix time in milliseconds',

@@ -20,6 +20,21 @@ describeBuckets('LocalBuckets', { isShared: false, lateMs: 0 }, () => {
 });
 
 describe('LocalBuckets', () => {
+  it('uses the tokens that it has given, and shows those that are left', () => {
+    const clock = manualClock();
+    const buckets = new LocalBuckets();
+    buckets.open({ clock });
+    const limit = { amount: 1, periodMs: 1000, burst: 3 };
+    expect(buckets.peek('a', limit)).toBe(3);
+    expect(buckets.take('a', 3, limit).taken).toBe(3);
+    expect(buckets.use('a', 2, limit)).toBe(2);
+    expect(buckets.peek('a', limit)).toBe(0);
+    clock.advance(1000);
+    buckets.pause('a', 1000, limit);
+    clock.advance(1000);
+    expect(buckets.peek('a', limit)).toBe(2);
+  });
+
   it('names the time of the next token, also if it arrives after the pause', () => {
     const clock = manualClock();
     const buckets = new LocalBuckets();
@@ -50,5 +65,25 @@ describe('LocalBuckets', () => {
     clock.advance(3_000);
     buckets.forget('y');
     expect(buckets.size).toBe(1);
+    buckets.forget('2');
+    expect(buckets.size).toBe(0);
+  });
+
+  it('forgets each endpoint, also while others are used', () => {
+    const clock = manualClock();
+    const buckets = new LocalBuckets();
+    buckets.open({ clock });
+    const limit = { amount: 1, periodMs: 1000, burst: 100 };
+    for (const [name, count] of [
+      ['a', 1],
+      ['b', 2],
+    ] as const) {
+      buckets.take(name, count, limit);
+      buckets.forget(name);
+    }
+    for (const count of [1, 1]) buckets.take('c', count, limit);
+    clock.advance(2000);
+    buckets.forget('c');
+    expect(buckets.size).toBe(0);
   });
 });

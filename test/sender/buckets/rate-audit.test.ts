@@ -24,10 +24,16 @@ describe('RateAuditor', () => {
 
   it('finds the busiest second wherever it begins', () => {
     const auditor = new RateAuditor(LIMIT, 0);
-    startAll(auditor, [10, 700, 800, 900, 1000, 1650, 1690, 1760, 5000]);
+    startAll(auditor, [60, 700, 800, 900, 1000, 1650, 1690, 1760, 5000]);
     expect(auditor.report().mostInASecond).toBe(6);
     startAll(auditor, [3, 4]);
     expect(auditor.report().mostInASecond).toBe(6);
+  });
+
+  it('counts anew after its clock was set back', () => {
+    const auditor = new RateAuditor(LIMIT, 0);
+    startAll(auditor, [5000, 5010, 5020, 3, 4]);
+    expect(auditor.report().mostInASecond).toBe(3);
   });
 
   it('finds it in a steady flow of seconds', () => {
@@ -53,6 +59,15 @@ describe('RateAuditor', () => {
     auditor.started({ ...LIMIT, amount: 1 }, 1, 100);
     auditor.started({ ...LIMIT, amount: 1 }, 1, 101);
     expect(auditor.report()).toMatchObject({ excess: 1, allowedInASecond: 30 });
+  });
+
+  it('allows as many starts as the highest rate', () => {
+    const auditor = new RateAuditor(LIMIT, 0);
+    startAll(auditor, [0, 0, 0, 0, 0]);
+    const faster = { ...LIMIT, amount: 20 };
+    for (const at of [50, 100, 150]) auditor.started(faster, 1, at);
+    startAll(auditor, [200, 201, 202, 203, 204]);
+    expect(auditor.report()).toMatchObject({ excess: 0, allowedInASecond: 25 });
   });
 
   it('finds no excess behind a bucket, and finds it when a token is used twice', () => {

@@ -1,3 +1,4 @@
+import { getEventListeners } from 'node:events';
 import { manualClock, type ManualClock } from '@webhook-backpressure/core/testing';
 import { describe, expect, it } from 'vitest';
 import { tokenBucket, type TokenBucket } from '@webhook-backpressure/sender';
@@ -93,6 +94,15 @@ describe('tokenBucket', () => {
     expect(bucket.take()).toEqual({ ok: false, waitMs: 100 });
   });
 
+  it('serves calls one after the other, and listens to a signal only while a call waits', async () => {
+    const { bucket } = bed();
+    const { signal } = new AbortController();
+    await bucket.wait(1, { signal });
+    await bucket.wait(1, { signal });
+    expect(getEventListeners(signal, 'abort')).toEqual([]);
+    expect(bucket.tokens).toBe(1);
+  });
+
   it('keeps saved tokens and waiting calls when its limit changes', async () => {
     const { clock, bucket } = bed();
     bucket.take(3);
@@ -159,6 +169,10 @@ describe('tokenBucket', () => {
     expect(() => {
       bucket.update({ perSecond: -1 });
     }).toThrow(coded('ERR_WBP_RATE'));
+    const misspelt = { perSecond: 1, brust: 3 };
+    expect(() => {
+      bucket.update(misspelt);
+    }).toThrow(coded('ERR_WBP_UNKNOWN_OPTION'));
     expect(bucket.take(3)).toEqual({ ok: true });
   });
 

@@ -48,6 +48,9 @@ describe('the pace of a limited fetch', () => {
     cap.refused(10, 20, 50);
     cap.refused(20, 20, 51);
     expect(pace.maxInFlight).toBe(10);
+    pace.set({ amount: 100, periodMs: 1000, burst: 20 }, 90);
+    expect(pace.maxInFlight).toBe(10);
+    cap.setMax(100);
     let successes = 0;
     for (let nowMs = 100; pace.maxInFlight < 100; nowMs += 1) {
       pace.succeeded(nowMs, 0, pace.maxInFlight, undefined, nowMs);

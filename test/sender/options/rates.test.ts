@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { fractionOfRate, limitOf } from '@webhook-backpressure/fleet';
+import { fractionOfRate, limitOf, TokenLevel } from '@webhook-backpressure/fleet';
 
 const PER_DAY = 1 / 86_400;
 
@@ -12,6 +12,7 @@ describe('a rate', () => {
     [{ perMinute: 90 }, { amount: 3, periodMs: 2000 }],
     [{ perMinute: 1 }, { amount: 1, periodMs: 60_000 }],
     [{ perSecond: 1 / 3600 }, { amount: 1, periodMs: 3_600_000 }],
+    [{ perSecond: 7 / 3600 }, { amount: 7, periodMs: 3_600_000 }],
     [{ perSecond: PER_DAY }, { amount: 1, periodMs: 86_400_000 }],
     [{ perSecond: 0.1 + 0.2 }, { amount: 3, periodMs: 10_000 }],
     [
@@ -32,6 +33,8 @@ describe('a rate', () => {
         const ratio = (amount * 1000) / periodMs / perSecond;
         expect(ratio).toBeLessThanOrEqual(1 + 2e-9);
         expect(ratio).toBeGreaterThan(1 - 2e-5);
+        const limit = limitOf({ perSecond });
+        expect(new TokenLevel(limit, 0).size).toBeGreaterThanOrEqual(Math.min(limit.burst, 90_000));
       }),
       { seed: 1, numRuns: 2000 },
     );
@@ -61,6 +64,7 @@ describe('a rate', () => {
   it('saves the tokens of five seconds by default, at least one', () => {
     expect(limitOf({ perSecond: 10 }).burst).toBe(50);
     expect(limitOf({ perMinute: 30 }).burst).toBe(2);
+    expect(limitOf({ perSecond: 0.7 }).burst).toBe(3);
     expect(limitOf({ perMinute: 1 }).burst).toBe(1);
     expect(limitOf({ perMinute: 1 }, 7).burst).toBe(7);
   });

@@ -31,6 +31,13 @@ describe('the breaker', () => {
     expect(health.isFailing).toBe(true);
   });
 
+  it('does not delay attempts before', () => {
+    const health = breaker();
+    health.started();
+    health.abandoned(0, 10);
+    expect(health.probeAtMs).toBe(0);
+  });
+
   it('allows one probe at a time, after delays that double up to 10 min', () => {
     const health = breaker(1);
     let now = open(health);
@@ -103,6 +110,8 @@ describe('the breaker', () => {
     const health = breaker();
     open(health);
     const at = health.probeAtMs;
+    health.abandoned(at - 1, at - 1);
+    expect(health.probeAtMs).toBe(at);
     health.started();
     health.abandoned(at, at + 10);
     expect(health.probeAtMs).toBe(at + 10);
@@ -135,6 +144,12 @@ describe('the end of an endpoint', () => {
     const endMs = fail(health, 10 * DAY, -6 * DAY);
     expect(endMs).toBeGreaterThanOrEqual(HOUR);
     expect(endMs).toBeLessThan(2 * HOUR);
+  });
+
+  it('does not come from the first old event', () => {
+    const health = breaker();
+    health.failed(10 * DAY, 6 * DAY, 10 * DAY + 10);
+    expect(health.isOver).toBe(false);
   });
 
   it('does not come from one old event while others are answered', () => {

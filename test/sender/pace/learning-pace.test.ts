@@ -45,6 +45,8 @@ describe('refusals', () => {
     pace.limited(0, 8000, undefined, 101);
     pace.limited(100, 2000, undefined, 102);
     expect(pace.waitUntilMs).toBe(8101);
+    pace.limited(0, undefined, undefined, 8100);
+    expect(pace.waitUntilMs).toBe(8101);
     expect(pace.limit).toBe(limit);
   });
 
@@ -74,10 +76,36 @@ describe('refusals', () => {
     now += 200;
     refuse();
     expect(pauses.at(-1)).toBe(1000);
+    // Of a request that was started before the refusal.
+    pace.succeeded(now - 1100, 100, 1, undefined, now);
+    refuse();
+    expect(pauses.at(-1)).toBe(2000);
+  });
+});
+
+describe('the in-flight limit', () => {
+  it('grows only while at least half of it is used', () => {
+    for (const [inFlight, end] of [
+      [3, 8],
+      [4, 9],
+    ] as const) {
+      const pace = new LearningPace(TEN, 20);
+      // So many answers have a useful median.
+      for (let now = 0; now < 900; now += 100) pace.succeeded(now, 100, 1, undefined, now + 100);
+      expect(pace.maxInFlight).toBe(8);
+      pace.succeeded(1000, 100, inFlight, undefined, 1100);
+      expect(pace.maxInFlight).toBe(end);
+    }
   });
 });
 
 describe('announced limits', () => {
+  it('with a reset that is over do not bind', () => {
+    const pace = new LearningPace(TEN, 20);
+    pace.succeeded(0, 100, 1, { remaining: 0, resetMs: 0 }, 100);
+    expect(pace.waitUntilMs).toBe(0);
+  });
+
   it('pause until the reset when nothing is left', () => {
     const pace = new LearningPace(TEN, 20);
     pace.succeeded(0, 100, 1, { remaining: 0, resetMs: 2500 }, 100);
@@ -141,6 +169,13 @@ describe('changed settings', () => {
     expect(pace.maxInFlight).toBe(4);
     succeed(pace, 20, 2000);
     expect(perSecond(pace)).toBeGreaterThan(2 * before);
+  });
+
+  it('hold immediately if nothing was refused', () => {
+    const pace = new LearningPace(TEN, 20);
+    const faster = { amount: 100, periodMs: 1000, burst: 500 };
+    pace.set(faster, 20);
+    expect(pace.limit).toEqual(faster);
   });
 });
 

@@ -7,6 +7,12 @@ describe('the recent use', () => {
     for (let inFlight = 10; inFlight >= 1; inFlight -= 1) expect(use.note(0, inFlight, 100)).toBe(10);
   });
 
+  it('is that of the latest requests of a round trip, too', () => {
+    const use = new RecentUse();
+    use.note(0, 5, 100);
+    expect(use.note(50, 10, 150)).toBe(10);
+  });
+
   it('contains the round trip before, and none before that', () => {
     const use = new RecentUse();
     use.note(0, 10, 100);

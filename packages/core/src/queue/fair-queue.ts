@@ -219,7 +219,7 @@ export class FairQueue<T extends Queued<T>> {
 
   /** The usual time between two starts of a key whose workers are limited, in milliseconds; 0 without a limit. */
   spacingMs(key: string): number {
-    return this.#mostPerKey === Infinity ? 0 : (this.loads.of(key)?.meanMs ?? 0) / this.#mostPerKey;
+    return (this.loads.of(key)?.meanMs ?? 0) / this.#mostPerKey;
   }
 
   /**

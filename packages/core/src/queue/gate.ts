@@ -17,7 +17,7 @@ export interface Marks {
   readonly effectiveCapacity: number;
   readonly highWaterMark: number;
   readonly lowWaterMark: number;
-  /** How far the marks may be apart, see {@link longestSpan}. */
+  /** How far the marks may be apart, at least 1, see {@link longestSpan}. */
   readonly span: number;
 }
 
@@ -64,7 +64,7 @@ export class Gate {
     this.#span = span;
     this.high = Math.max(1, Math.ceil(highWaterMark * effectiveCapacity - ROUNDING));
     this.lowest = Math.min(this.high - 1, Math.floor(lowWaterMark * effectiveCapacity + ROUNDING));
-    this.low = Math.max(this.lowest, Math.min(this.high - 1, Math.ceil(this.high - span)));
+    this.low = Math.max(this.lowest, Math.ceil(this.high - span));
   }
 
   /** Whether {@link judge} would shed at this depth. */

@@ -43,13 +43,12 @@ export class LocalBuckets implements Buckets {
   use(name: string, count: number, limit: BucketLimit): number {
     const nowMs = this.#now();
     const { level } = this.#bucket(name, limit, nowMs);
-    level.giveBack(count, nowMs);
+    level.giveBack(count);
     return level.take(count, nowMs);
   }
 
   giveBack(name: string, count: number, limit: BucketLimit): void {
-    const nowMs = this.#now();
-    this.#bucket(name, limit, nowMs).level.giveBack(count, nowMs);
+    this.#bucket(name, limit, this.#now()).level.giveBack(count);
   }
 
   pause(name: string, forMs: number, limit: BucketLimit): void {

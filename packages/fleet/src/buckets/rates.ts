@@ -55,12 +55,12 @@ function fractionOf(value: number, unitMs: number): RateFraction {
   for (const factor of FACTORS) {
     const amount = value * factor;
     const near = Math.round(amount);
-    if (near >= 1 && Math.abs(amount - near) <= near * ROUNDING) return reduced(near, unitMs * factor);
+    if (Math.abs(amount - near) <= near * ROUNDING) return reduced(near, unitMs * factor);
   }
-  // No such fraction. The period is rounded up, by less than a hundred-thousandth.
+  // No such fraction, so there are fewer than 5,800 a second: the product of a higher rate with the last factor is within
+  // the rounding. The period is rounded up, by less than a hundred-thousandth.
   const perMs = value / unitMs;
-  const most = Math.max(1_000_000, Math.floor(perMs * 100_000));
-  const amount = Math.max(1, Math.min(most, Math.floor(perMs * 100_000_000)));
+  const amount = Math.max(1, Math.min(1_000_000, Math.floor(perMs * 100_000_000)));
   return reduced(amount, Math.ceil(amount / perMs));
 }
 

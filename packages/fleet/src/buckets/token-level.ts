@@ -36,15 +36,12 @@ export class TokenLevel {
    * one unit of it is lost.
    */
   set(limit: BucketLimit, nowMs: number): void {
-    const last = this.#limit;
-    if (limit === last) return;
-    const { amount, periodMs, burst } = limit;
+    if (limit === this.#limit) return;
     this.#limit = limit;
-    if (amount === last.amount && periodMs === last.periodMs && burst === last.burst) return;
     this.#refill(nowMs);
-    const token = periodMs * US_PER_MS;
+    const token = limit.periodMs * US_PER_MS;
     if (token !== this.#token) this.#units = converted(this.#units, this.#token, token);
-    this.#amount = amount;
+    this.#amount = limit.amount;
     this.#token = token;
     this.#full = fullOf(limit, token);
     this.#units = Math.min(this.#full, this.#units);
@@ -58,8 +55,7 @@ export class TokenLevel {
   }
 
   /** Returns tokens that were not used. */
-  giveBack(count: number, nowMs: number): void {
-    this.#refill(nowMs);
+  giveBack(count: number): void {
     this.#units = Math.min(this.#full, this.#units + Math.min(count, this.#limit.burst) * this.#token);
   }
 
@@ -73,7 +69,7 @@ export class TokenLevel {
   waitMs(count: number, nowMs: number): number {
     this.#refill(nowMs);
     const missing = count * this.#token - this.#units;
-    return missing <= 0 ? 0 : Math.ceil(missing / this.#amount) / US_PER_MS;
+    return Math.max(0, Math.ceil(missing / this.#amount)) / US_PER_MS;
   }
 
   /** Tokens of a full bucket. */

@@ -79,7 +79,7 @@ function waitOf(
   if (status >= 400 && status < 500 && status !== 429 && !TEMPORARY.has(status)) return undefined;
   const ms = parseRetryAfter(value, nowMs());
   // A date in the past says as little as nonsense does; "0" says that it may be immediately.
-  if (ms === null || (ms === 0 && !/^\s*0+\s*$/.test(value))) return { ms: undefined, isClamped: true };
+  if (ms === null || (ms === 0 && value.includes(':'))) return { ms: undefined, isClamped: true };
   return { ms: Math.min(ms, maxWaitMs), isClamped: ms > maxWaitMs };
 }
 

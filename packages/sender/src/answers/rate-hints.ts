@@ -57,7 +57,7 @@ function limitsOf(field: string): RateHints[] {
 
 function parametersOf(member: string): Map<string, number> {
   // Quoted text can look like a parameter.
-  const unquoted = member.replaceAll(QUOTED, '').trim();
+  const unquoted = member.replaceAll(QUOTED, '');
   return new Map(
     Array.from(unquoted.matchAll(PARAMETER), ([, name = '', value]): [string, number] => [
       name,
@@ -75,14 +75,12 @@ function tightest(limits: readonly RateHints[]): RateHints | undefined {
   return limits.reduce<RateHints | undefined>((a, b) => {
     if (a === undefined) return b;
     if (a.remaining === 0 && b.remaining === 0) return b.resetMs > a.resetMs ? b : a;
-    if (a.remaining === 0) return a;
-    return b.remaining === 0 || b.remaining * a.resetMs < a.remaining * b.resetMs ? b : a;
+    return b.remaining * a.resetMs < a.remaining * b.resetMs ? b : a;
   }, undefined);
 }
 
 function numberOf(value: string): number | undefined {
-  const text = value.trim();
-  return /^\d{1,15}(?:\.\d{1,9})?$/.test(text) ? Number(text) : undefined;
+  return /^\d{1,15}(?:\.\d{1,9})?$/.test(value) ? Number(value) : undefined;
 }
 
 // September 2001 in seconds since 1970, and in milliseconds. No limit is renewed in 31 years.

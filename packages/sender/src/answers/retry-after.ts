@@ -44,13 +44,18 @@ export function httpDate(text: string, nowMs: number): number | undefined {
 }
 
 function timeOf(groups: Readonly<Record<string, string>>, nowMs: number): number | undefined {
-  const [day, hour, minute, second] = ['day', 'hour', 'minute', 'second'].map((name) => Number(groups[name]));
+  const numberOf = (name: string): number => Number(groups[name]);
+  const [day, hour, minute, second] = [
+    numberOf('day'),
+    numberOf('hour'),
+    numberOf('minute'),
+    numberOf('second'),
+  ];
   const month = MONTHS.indexOf(String(groups['month']).toLowerCase());
   const date = new Date(0);
   date.setUTCFullYear(fullYear(String(groups['year']), nowMs), month, day);
   // `Date` carries the 31st of February into March.
-  if (date.getUTCMonth() !== month || hour === undefined || minute === undefined || second === undefined)
-    return undefined;
+  if (date.getUTCMonth() !== month) return undefined;
   // 60 is a leap second.
   if (hour > 23 || minute > 59 || second > 60) return undefined;
   return date.getTime() + ((hour * 60 + minute) * 60 + second) * 1000;

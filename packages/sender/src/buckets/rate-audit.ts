@@ -30,9 +30,9 @@ export class RateAuditor {
 
   /** @param inFlight - requests in flight, this one included. */
   started(limit: BucketLimit, inFlight: number, nowMs: number): void {
-    if (limit !== this.#limit) this.#raise(limit, nowMs);
+    this.#raise(limit, nowMs);
     if (this.#level.take(1, nowMs) === 0) this.#excess += 1;
-    if (inFlight > this.#mostInFlight) this.#mostInFlight = inFlight;
+    this.#mostInFlight = Math.max(this.#mostInFlight, inFlight);
     this.#count(Math.floor(nowMs / SLOT_MS));
   }
 
@@ -71,7 +71,7 @@ export class RateAuditor {
     this.#slot = slot;
     this.#inThisSecond += 1;
     if (this.#counts !== undefined) this.#counts[slot % SLOTS] = (this.#counts[slot % SLOTS] as number) + 1;
-    if (this.#inThisSecond > this.#mostInASecond) this.#mostInASecond = this.#inThisSecond;
+    this.#mostInASecond = Math.max(this.#mostInASecond, this.#inThisSecond);
   }
 
   #firstCounts(): Uint32Array {

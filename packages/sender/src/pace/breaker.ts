@@ -70,7 +70,7 @@ export class Breaker {
     if (this.#failures === FAILURES) {
       this.#openedAtMs = nowMs;
       this.#delayProbe(nowMs);
-    } else if (this.isFailing && this.#isProbe(startedAtMs)) {
+    } else if (this.#isProbe(startedAtMs)) {
       this.#probes += 1;
       this.#delayProbe(nowMs);
     }
@@ -89,7 +89,7 @@ export class Breaker {
 
   /** The attempt ended without a request: it says nothing about the endpoint. */
   abandoned(startedAtMs: number, nowMs: number): void {
-    if (this.isFailing && this.#isProbe(startedAtMs)) this.probeAtMs = nowMs;
+    if (this.#isProbe(startedAtMs)) this.probeAtMs = nowMs;
   }
 
   #isProbe(startedAtMs: number): boolean {
