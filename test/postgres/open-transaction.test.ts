@@ -170,10 +170,13 @@ describe.skipIf(isSkipped)('postgresStore while another program leaves a transac
   it('claims all again when the transaction has ended', async () => {
     await leaveEntries();
     await client.query('ROLLBACK');
-    await bed.pool.query(`VACUUM ${bed.schema}.queue`);
-    await claim(store, 1, { nowMs: START + LONG_MS });
-    await claim(store, 1, { nowMs: START + LONG_MS });
-    expect(visits.at(-1)).toBeLessThan(FEW);
+    // A transaction of another test may keep the entries for a moment.
+    const visited = async (): Promise<number | undefined> => {
+      await bed.pool.query(`VACUUM ${bed.schema}.queue`);
+      await claim(store, 1, { nowMs: START + LONG_MS });
+      return visits.at(-1);
+    };
+    await expect.poll(visited, { timeout: 20_000 }).toBeLessThan(FEW);
     expect(await store.nextDueMs()).toBeUndefined();
   });
 
