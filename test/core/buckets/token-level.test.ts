@@ -71,6 +71,12 @@ describe('TokenLevel', () => {
     expect(level.tokens(0)).toBe(2);
   });
 
+  it('keeps no more than the burst when too many tokens are returned', () => {
+    const level = new TokenLevel({ amount: 1, periodMs: 1000, burst: 5 }, 0, 4);
+    level.giveBack(3);
+    expect(level.tokens(0)).toBe(5);
+  });
+
   it('saves fewer tokens than the burst if that many are no safe integer', () => {
     expect(new TokenLevel({ amount: 1, periodMs: 86_400_000, burst: 1_000_000 }, 0).size).toBe(104_249);
   });
