@@ -23,7 +23,7 @@ function handle(queue: FairQueue<Item>, key: string, tookMs: number): void {
 
 describe('the turns until a delivery starts', () => {
   it.each([
-    ['one of each key for each of its own', 'a', false, 6],
+    ['one of each key for each delivery of this key', 'a', false, 6],
     ['one of each other key for a new key', 'new', false, 4],
     ['at most all that are queued', 'b', false, 22],
   ])('are %s', (_, key, isUnrepeated, turns) => {
@@ -45,7 +45,7 @@ describe('the turns until a delivery starts', () => {
   });
 });
 
-describe('the wait for a worker of its own key', () => {
+describe('the wait for a worker that the key may have', () => {
   it('is the time until enough deliveries of the key have ended', () => {
     const queue = queued({}, 2);
     handle(queue, 'a', 100);
