@@ -1,9 +1,19 @@
 import type { Socket } from 'node:net';
 import type pg from 'pg';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { delivery, opened, put } from '../core/inbox/store/cases/store-fixtures.ts';
+import { postgresStore } from '@webhook-backpressure/postgres';
+import {
+  claim,
+  claimOne,
+  delivery,
+  ends,
+  opened,
+  put,
+  START,
+} from '../core/inbox/store/cases/store-fixtures.ts';
 import { isSkipped, PostgresBed } from './bed.ts';
 import { blocked } from './held-commits.ts';
+import { watchedPool } from './watched-pool.ts';
 
 /** As a server does that says nothing more. */
 function lose(client: pg.PoolClient): void {
@@ -39,6 +49,27 @@ describe.skipIf(isSkipped)('postgresStore whose connections are lost', () => {
     other.release();
     expect((await put(store, [delivery('1')]))[0]).toMatch(/^(stored|duplicate)$/);
     expect(await store.stats()).toMatchObject({ depth: 1 });
+  });
+
+  it('does not end a later claim when it repeats a release whose answer was lost', async () => {
+    let isLost = false;
+    const pool = watchedPool(bed, (text) => {
+      if (isLost || !text.includes('settle_v1($1')) return;
+      isLost = true;
+      throw new Error('Connection terminated unexpectedly');
+    });
+    const store = postgresStore({ pool }, { schema: bed.schema });
+    await store.open(START);
+    await put(store, [delivery('1')]);
+    const released = ends.released(await claimOne(store));
+    await expect(store.settle([released], START)).rejects.toMatchObject({
+      code: 'ERR_WBP_POSTGRES_UNAVAILABLE',
+    });
+    const again = await claimOne(store);
+    expect(await store.settle([released], START)).toEqual([true]);
+    expect(await claim(store, 1)).toEqual([]);
+    expect(await store.settle([ends.completed(again)], START)).toEqual([true]);
+    await store.close(START);
   });
 
   it('uses another connection after one has failed while it was idle', async () => {

@@ -4,8 +4,10 @@ import type {
   ClaimRef,
   DeliveryRef,
   InboxStore,
+  KeyClaim,
   Settlement,
 } from '@webhook-backpressure/inbox';
+import { UnknownSettlements } from '@webhook-backpressure/inbox/store';
 import type { CallFault } from './plan.ts';
 import type { StoreLedger } from './store-ledger.ts';
 import type { Process, World } from './world.ts';
@@ -30,7 +32,8 @@ type Calls = {
 
 /**
  * One owner of a memory store, as a process sees it over a connection that breaks. As the stores of this repository do, it
- * gives back claims whose answer was lost before it claims again, and reports a repeated settlement as held if it was made.
+ * gives back claims whose answer was lost before it claims again, reports a repeated settlement as held if it was made, and
+ * repeats none whose delivery was claimed again.
  */
 export function faultyStore(
   inner: InboxStore,
@@ -219,9 +222,33 @@ export function faultyStore(
       });
     });
 
+  const unknown = new UnknownSettlements(() => true);
+  const store: Partial<Record<keyof Calls, (...args: never[]) => unknown>> = troubles.isSynchronous
+    ? {}
+    : {
+        claim: (...args) =>
+          unknown.claiming(
+            () => call('claim', args) as Promise<readonly ClaimedDelivery[]>,
+            (all) => all,
+          ),
+        claimKeys: (...args) =>
+          unknown.claiming(
+            () => call('claimKeys', args) as Promise<readonly KeyClaim[]>,
+            (all) => all.flatMap(({ claimed: some }) => some),
+          ),
+        settle: (settlements: readonly Settlement[], nowMs: number) =>
+          unknown.settling(
+            settlements,
+            (some) => call('settle', [some, nowMs]) as Promise<readonly boolean[]>,
+          ),
+      };
+
   const names = Object.keys(inner).filter((key) => typeof inner[key as keyof InboxStore] === 'function');
   return Object.fromEntries(
-    names.map((what) => [what, (...args: unknown[]) => call(what as keyof Calls, args)]),
+    names.map((what) => [
+      what,
+      store[what as keyof Calls] ?? ((...args: unknown[]) => call(what as keyof Calls, args)),
+    ]),
   ) as unknown as InboxStore;
 }
 

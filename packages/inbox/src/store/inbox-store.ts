@@ -217,7 +217,12 @@ export interface InboxStore extends ReceivingStore, StoreAdmin {
     claims: readonly ClaimRef[],
     options: { readonly leaseMs: number; readonly nowMs: number },
   ): Awaitable<readonly boolean[]>;
-  /** Ends claims, in one commit. Returns for each, in order, whether it was still held; one that was not stays as it is. */
+  /**
+   * Ends claims, in one commit. Returns for each, in order, whether it was still held; one that was not stays as it is.
+   *
+   * A settlement whose call was rejected is repeated. If that call may have been committed, its repetition must not end a
+   * later claim of the same owner: a released delivery is claimed again with the same attempt.
+   */
   settle(settlements: readonly Settlement[], nowMs: number): Awaitable<readonly boolean[]>;
   /**
    * Ends a claim within the transaction of a client of the application, so that the end is committed and rolled back with

@@ -15,6 +15,7 @@ interface TurnRow extends ClaimedRow {
 /** The last row of a claim. */
 interface EndRow {
   readonly key: null;
+  readonly id: null;
   readonly seq: number;
   readonly visited: number;
 }
@@ -122,22 +123,21 @@ export class Claims {
   async settle(settlements: readonly Settlement[], nowMs: number): Promise<readonly boolean[]> {
     if (settlements.length === 0) return [];
     const { skew } = this.#server;
-    return await this.#outcomes.settling(settlements, async () => {
+    return await this.#outcomes.settling(settlements, async (some) => {
       const { held } = await this.#server.call<Held>('settle_v1', [
         this.#owner,
         skew.toServer(nowMs),
-        settlements.map(idHash),
-        settlements.map(({ attempt }) => attempt),
-        settlements.map(({ as }) => as),
-        settlements.map((one) =>
+        some.map(idHash),
+        some.map(({ attempt }) => attempt),
+        some.map(({ as }) => as),
+        some.map((one) =>
           'retryAtMs' in one && one.retryAtMs !== undefined ? skew.toServer(one.retryAtMs) : null,
         ),
-        settlements.map((one) => ('error' in one ? encodeText(one.error) : '')),
-        settlements.map((one) =>
+        some.map((one) => ('error' in one ? encodeText(one.error) : '')),
+        some.map((one) =>
           one.as === 'completed' ? one.keep : one.as === 'failed' && one.isRepeated === true,
         ),
       ]);
-      for (const one of settlements) this.#outcomes.ended(one);
       return held;
     });
   }

@@ -1,5 +1,14 @@
 import type { ClaimedDelivery, ClaimRef, DeliveryRef, Settlement } from '@webhook-backpressure/inbox';
-import { deliveryOf, encodeText, factsOf, idHash, isIntact, type ContentsRow } from '../records/records.ts';
+import { UnknownSettlements } from '@webhook-backpressure/inbox/store';
+import {
+  decodeText,
+  deliveryOf,
+  encodeText,
+  factsOf,
+  idHash,
+  isIntact,
+  type ContentsRow,
+} from '../records/records.ts';
 import { isOutcomeUnknown } from '../server/errors.ts';
 import type { Server } from '../server/server.ts';
 
@@ -11,6 +20,11 @@ const WHY = 'The row of this delivery cannot be read: it was changed by another 
 export interface ClaimedRow extends ContentsRow {
   readonly attempt: number;
   readonly strandings: number;
+}
+
+/** A row beside those of claimed deliveries. */
+interface NoDelivery {
+  readonly id: null;
 }
 
 /** How long claims last. */
@@ -31,14 +45,14 @@ interface QueueRow {
  * - Such claims belong to this owner, which lives, so no other takes them over. They were never started, so that giving them
  *   back costs no attempt.
  * - When such a settlement is repeated, its claim is not held any more, which must not look as if another process had taken
- *   it over.
+ *   it over. It must not end a later claim either: see {@link UnknownSettlements}.
  */
 export class UnknownOutcomes {
   readonly #server: Server;
   readonly #owner: string;
   /** The hashes of all claims whose answer arrived. */
   readonly #held = new Set<string>();
-  readonly #settlements = new Set<string>();
+  readonly #settlements = new UnknownSettlements(isOutcomeUnknown);
   #sweepAt = Infinity;
   #sweepUntil = -Infinity;
 
@@ -48,10 +62,13 @@ export class UnknownOutcomes {
   }
 
   /** Makes a claim, after stray ones have been given back. */
-  async claiming<T>({ leaseMs, nowMs }: Lease, claim: () => Promise<T>): Promise<T> {
+  async claiming<R extends ClaimedRow | NoDelivery>(
+    { leaseMs, nowMs }: Lease,
+    claim: () => Promise<readonly R[]>,
+  ): Promise<readonly R[]> {
     await this.#giveBack(nowMs);
     try {
-      return await claim();
+      return await this.#settlements.claiming(claim, claimsIn);
     } catch (error) {
       // The server may still run its statement.
       if (isOutcomeUnknown(error)) this.#sweep(leaseMs);
@@ -110,24 +127,18 @@ export class UnknownOutcomes {
   }
 
   /** Makes a settlement. Returns whether each claim was held by it or by an earlier try. */
-  async settling(
+  settling(
     settlements: readonly Settlement[],
-    settle: () => Promise<readonly boolean[]>,
+    settle: (some: readonly Settlement[]) => Promise<readonly boolean[]>,
   ): Promise<readonly boolean[]> {
-    try {
-      const held = await settle();
-      if (this.#settlements.size === 0) return held;
-      const repeated = settlements.filter(
-        (one, at) => this.#settlements.has(nameOf(one)) && held[at] !== true,
-      );
+    return this.#settlements.settling(settlements, async (some, isRepeated) => {
+      const held = await settle(some);
+      for (const one of some) this.#held.delete(idHash(one));
+      const repeated = some.filter((one, at) => held[at] !== true && isRepeated(one));
       const rows = repeated.length === 0 ? [] : await this.#rowsOf(repeated);
       const done = new Set(repeated.filter((one, at) => this.#isDone(one, rows[at])));
-      for (const one of settlements) this.#settlements.delete(nameOf(one));
-      return settlements.map((one, at) => held[at] === true || done.has(one));
-    } catch (error) {
-      if (isOutcomeUnknown(error)) for (const one of settlements) this.#settlements.add(nameOf(one));
-      throw error;
-    }
+      return some.map((one, at) => held[at] === true || done.has(one));
+    });
   }
 
   async #giveBack(nowMs: number): Promise<void> {
@@ -161,6 +172,7 @@ export class UnknownOutcomes {
   }
 }
 
-function nameOf(one: ClaimRef & { readonly as: string }): string {
-  return `${idHash(one)} ${String(one.attempt)} ${one.as}`;
+function* claimsIn(rows: readonly (ClaimedRow | NoDelivery)[]): Iterable<ClaimRef> {
+  for (const row of rows)
+    if (row.id !== null) yield { key: decodeText(row.key), id: decodeText(row.id), attempt: row.attempt };
 }

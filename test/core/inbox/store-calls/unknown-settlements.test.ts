@@ -1,0 +1,112 @@
+import { describe, expect, it } from 'vitest';
+import type { ClaimRef, Settlement } from '@webhook-backpressure/inbox';
+import { UnknownSettlements } from '@webhook-backpressure/inbox/store';
+import { turns } from '../inbox-bench.ts';
+
+const claimed: ClaimRef = { key: 'a', id: '1', attempt: 1 };
+const released: Settlement = { ...claimed, as: 'released' };
+const lost = new Error('the answer was lost');
+
+const claims = (answer: readonly ClaimRef[]): readonly ClaimRef[] => answer;
+const held = (some: readonly Settlement[]): Promise<readonly boolean[]> =>
+  Promise.resolve(some.map(() => true));
+const loses = (): Promise<never> => Promise.reject(lost);
+
+async function withLost(...settlements: readonly Settlement[]): Promise<UnknownSettlements> {
+  const unknown = new UnknownSettlements((error) => error === lost);
+  await expect(unknown.settling(settlements, loses)).rejects.toBe(lost);
+  return unknown;
+}
+
+/** Calls the store, and notes what it was asked to settle. */
+function noting(calls: Settlement[][], answer = true) {
+  return (some: readonly Settlement[]): Promise<readonly boolean[]> => {
+    calls.push([...some]);
+    return Promise.resolve(some.map(() => answer));
+  };
+}
+
+describe('unknown settlements', () => {
+  it('are repeated while their delivery is not claimed again', async () => {
+    const unknown = await withLost(released);
+    await unknown.claiming(() => Promise.resolve([{ ...claimed, id: '2' }]), claims);
+    const calls: Settlement[][] = [];
+    expect(await unknown.settling([released], noting(calls, false))).toEqual([false]);
+    expect(calls).toEqual([[released]]);
+  });
+
+  it('were committed once their delivery is claimed again, so that the later claim is not ended', async () => {
+    const unknown = await withLost(released);
+    await unknown.claiming(() => Promise.resolve([claimed]), claims);
+    const calls: Settlement[][] = [];
+    const other: Settlement = { key: 'a', id: '2', attempt: 1, as: 'completed', keep: false };
+    expect(await unknown.settling([released, other], noting(calls, false))).toEqual([true, false]);
+    expect(calls).toEqual([[other]]);
+  });
+
+  it('leave an equal settlement of the later claim to be stored', async () => {
+    const unknown = await withLost(released);
+    await unknown.claiming(() => Promise.resolve([claimed]), claims);
+    const calls: Settlement[][] = [];
+    const again = { ...released };
+    expect(await unknown.settling([released, again], noting(calls))).toEqual([true, true]);
+    expect(calls).toEqual([[again]]);
+    expect(await unknown.settling([again], noting(calls))).toEqual([true]);
+    expect(calls).toEqual([[again], [again]]);
+  });
+
+  it('stay committed when the settlements beside them are not stored', async () => {
+    const unknown = await withLost(released);
+    await unknown.claiming(() => Promise.resolve([claimed]), claims);
+    const other: Settlement = { key: 'a', id: '2', attempt: 1, as: 'completed', keep: false };
+    await expect(unknown.settling([released, other], loses)).rejects.toBe(lost);
+    expect(await unknown.settling([released], noting([], false))).toEqual([true]);
+  });
+
+  it('do not include those that the store did not make', async () => {
+    const unknown = new UnknownSettlements((error) => error === lost);
+    const refused = new Error('full');
+    await expect(unknown.settling([released], () => Promise.reject(refused))).rejects.toBe(refused);
+    let wasRepeated = true;
+    await unknown.settling([released], (some, isRepeated) => {
+      wasRepeated = some.some(isRepeated);
+      return held(some);
+    });
+    expect(wasRepeated).toBe(false);
+  });
+
+  it('are repeated between claims', async () => {
+    const unknown = await withLost(released);
+    const order: string[] = [];
+    let answer: () => void = () => undefined;
+    const first = unknown.claiming(async () => {
+      order.push('claim');
+      await new Promise<void>((resolve) => {
+        answer = resolve;
+      });
+      return [];
+    }, claims);
+    const repeated = unknown.settling([released], async (some, isRepeated) => {
+      order.push(`settle ${String(some.every(isRepeated))}`);
+      await turns();
+      order.push('settled');
+      return await held(some);
+    });
+    const second = unknown.claiming(() => {
+      order.push('next claim');
+      return Promise.resolve([]);
+    }, claims);
+    await turns();
+    expect(order).toEqual(['claim']);
+    answer();
+    await Promise.all([first, repeated, second]);
+    expect(order).toEqual(['claim', 'settle true', 'settled', 'next claim']);
+  });
+
+  it('do not delay other settlements during a claim', async () => {
+    const unknown = await withLost(released);
+    const claim = unknown.claiming(() => new Promise<never>(() => undefined), claims);
+    expect(await unknown.settling([{ ...released, id: '2' }], held)).toEqual([true]);
+    expect(claim).toBeInstanceOf(Promise);
+  });
+});
