@@ -172,7 +172,7 @@ declare module 'graphile-worker' {
         readonly concurrentJobs: number;
       };
     };
-    taskList: Readonly<Record<string, (payload: unknown) => void>>;
+    taskList: Readonly<Record<string, (payload: unknown) => Promise<void>>>;
     noHandleSignals: boolean;
   }): Promise<{ stop(): Promise<void> }>;
 }

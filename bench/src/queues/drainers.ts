@@ -1,4 +1,4 @@
-import { createInbox } from '@webhook-backpressure/inbox';
+import { createInbox, type Inbox } from '@webhook-backpressure/inbox';
 import { postgresStore } from '@webhook-backpressure/postgres';
 import { Logger, makeWorkerUtils, run } from 'graphile-worker';
 import pg from 'pg';
@@ -16,7 +16,7 @@ const STORED_TOGETHER = 1000;
 export interface Drainer {
   store(ids: readonly string[]): Promise<unknown>;
   /** Begins to drain. `handled` is called for each delivery by a handler that does nothing else. */
-  begin(handled: (id: string) => void): Promise<unknown>;
+  begin(handled: (id: string) => unknown): Promise<unknown>;
   /** Ends the workers. Returns how many deliveries are stored and not completed. */
   end(): Promise<number>;
 }
@@ -30,18 +30,17 @@ const arrivalOf = (id: string): Arrival => ({ id, headers: headersOf(id), body: 
 function ours(connectionString: string, schema: string): Promise<Drainer> {
   const open = (): ReturnType<typeof postgresStore> => postgresStore({ connectionString }, { schema });
   const limits = { capacity: 1e8, maxBytes: 1e13 };
+  let receiver: Inbox | undefined;
   let end = (): Promise<unknown> => Promise.resolve();
   return Promise.resolve({
     store: async (ids) => {
-      const inbox = createInbox({ store: open(), verify: false, ...limits });
+      const inbox = (receiver ??= createInbox({ store: open(), verify: false, ...limits }));
       for (const some of inParts(ids))
         await Promise.all(some.map((id) => inbox.add({ id, headers: headersOf(id), body: BODY })));
-      await inbox.close();
     },
     begin: async (handled) => {
-      const process = ({ id }: Arrival): void => {
-        handled(id);
-      };
+      await receiver?.close();
+      const process = ({ id }: Arrival): unknown => handled(id);
       const inbox = createInbox({ store: open(), verify: false, process, concurrency: WORKERS, ...limits });
       end = () => inbox.close();
       await inbox.opened;
@@ -66,8 +65,8 @@ async function graphileWorker(connectionString: string, schema: string): Promise
         await utils.addJobs(some.map((id) => ({ identifier: 'delivery', payload: arrivalOf(id) })));
     },
     begin: async (handled) => {
-      const delivery = (payload: unknown): void => {
-        handled((payload as Arrival).id);
+      const delivery = async (payload: unknown): Promise<void> => {
+        await handled((payload as Arrival).id);
       };
       const worker = { localQueue: { size: BATCH }, completeJobBatchDelay: 0, concurrentJobs: WORKERS };
       const preset = { worker: { connectionString, schema, logger, ...worker } };
@@ -86,7 +85,7 @@ async function graphileWorker(connectionString: string, schema: string): Promise
 async function pgBoss(connectionString: string, schema: string): Promise<Drainer> {
   const boss = new PgBoss({ connectionString, schema });
   boss.on('error', (error) => {
-    throw error;
+    process.stderr.write(`pg-boss: ${error.message}\n`);
   });
   await boss.start();
   await boss.createQueue('deliveries');
@@ -100,9 +99,8 @@ async function pgBoss(connectionString: string, schema: string): Promise<Drainer
     },
     begin: async (handled) => {
       const options = { batchSize: BATCH, burstWhenBatchFull: true, pollingIntervalSeconds: 0.5 };
-      await boss.work('deliveries', options, (jobs) => {
-        for (const { data } of jobs) handled((data as Arrival).id);
-        return Promise.resolve();
+      await boss.work('deliveries', options, async (jobs) => {
+        await Promise.all(jobs.map(({ data }) => handled((data as Arrival).id)));
       });
     },
     end: async () => {

@@ -26,7 +26,8 @@ async function start(): Promise<Access> {
     port: access.port,
     user: access.user,
     password: access.password,
-    persistent: false,
+    // Its folder is deleted by the program that has created it.
+    persistent: true,
     initdbFlags: ['--no-sync'],
     postgresFlags: ['-c', `unix_socket_directories=${folder}`, '-c', `listen_addresses=${access.host}`],
     onLog: (message) => errors.push(...(message.match(ERROR) ?? [])),
@@ -55,10 +56,11 @@ async function freePort(): Promise<number> {
   return port;
 }
 
-answer(async (question: 'start' | 'clear' | 'errors' | 'stop'): Promise<unknown> => {
+answer(async (question: 'start' | 'clear' | 'errors' | 'stop' | 'again'): Promise<unknown> => {
   if (question === 'start') return start();
   if (server === undefined) throw new Error('The database has not been started.');
   if (question === 'stop') return server.stop();
+  if (question === 'again') return server.start();
   if (question === 'clear') {
     await query(server, 'TRUNCATE orders');
     errors = [];
