@@ -1,4 +1,4 @@
-import { createInbox, type Inbox } from '@webhook-backpressure/inbox';
+import { createInbox, createWorker, type Inbox } from '@webhook-backpressure/inbox';
 import { postgresStore } from '@webhook-backpressure/postgres';
 import { Logger, makeWorkerUtils, run } from 'graphile-worker';
 import pg from 'pg';
@@ -41,7 +41,7 @@ function ours(connectionString: string, schema: string): Promise<Drainer> {
     begin: async (handled) => {
       await receiver?.close();
       const process = ({ id }: Arrival): unknown => handled(id);
-      const inbox = createInbox({ store: open(), verify: false, process, concurrency: WORKERS, ...limits });
+      const inbox = createWorker({ store: open(), process, concurrency: WORKERS });
       end = () => inbox.close();
       await inbox.opened;
     },

@@ -40,6 +40,8 @@ const drainer = await drainers.get(side)?.(connectionString, schema);
 if (drainer === undefined) throw new Error(`There is no side ${side}.`);
 
 if (phases === '') {
+  // As whatever else a program does. Without it, graphile-worker ends with its connections.
+  process.channel?.ref();
   await drainer.begin(async (id) => {
     await wait(HANDLING_MS);
     await say({ handled: [id, nowMs()] });
