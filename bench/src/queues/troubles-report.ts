@@ -55,5 +55,7 @@ export function troublesReport(machine: Machine, cells: readonly Cell[]): string
 }
 
 function ms(value: number): string {
+  // Nothing was acknowledged.
+  if (Number.isNaN(value)) return '–';
   return Number.isFinite(value) ? value.toFixed(0) : 'never';
 }
