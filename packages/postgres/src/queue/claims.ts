@@ -8,7 +8,6 @@ import type { ClaimedRow, Lease, UnknownOutcomes } from './unknown-outcomes.ts';
 interface TurnRow extends ClaimedRow {
   readonly is_turn: boolean;
   readonly due_ms: number;
-  readonly seq: number;
   readonly visited: number;
 }
 
@@ -123,10 +122,10 @@ export class Claims {
     if (settlements.length === 0) return [];
     const { skew } = this.#server;
     return await this.#outcomes.settling(settlements, async () => {
-      const { held } = await this.#server.call<Held>('settle_v1', [
+      const { held } = await this.#server.call<Held>('settle_v2', [
         this.#owner,
         skew.toServer(nowMs),
-        settlements.map(idHash),
+        settlements.map((one) => this.#outcomes.seqOf(one)),
         settlements.map(({ attempt }) => attempt),
         settlements.map(({ as }) => as),
         settlements.map((one) =>

@@ -11,6 +11,7 @@ const WHY = 'The row of this delivery cannot be read: it was changed by another 
 export interface ClaimedRow extends ContentsRow {
   readonly attempt: number;
   readonly strandings: number;
+  readonly seq: number;
 }
 
 /** How long claims last. */
@@ -36,8 +37,8 @@ interface QueueRow {
 export class UnknownOutcomes {
   readonly #server: Server;
   readonly #owner: string;
-  /** The hashes of all claims whose answer arrived. */
-  readonly #held = new Set<string>();
+  /** All claims whose answer arrived, by their deliveries. */
+  readonly #held = new Map<string, { readonly attempt: number; readonly seq: number }>();
   readonly #settlements = new Set<string>();
   #sweepAt = Infinity;
   #sweepUntil = -Infinity;
@@ -98,15 +99,22 @@ export class UnknownOutcomes {
   /** The deliveries of a claim that was answered. */
   claimed(rows: readonly ClaimedRow[]): readonly ClaimedDelivery[] {
     return rows.map((row) => {
+      const { attempt, strandings, seq } = row;
       const delivery = deliveryOf(row);
-      this.#held.add(idHash(delivery));
-      return { ...delivery, attempt: row.attempt, strandings: row.strandings };
+      this.#held.set(nameOf(delivery), { attempt, seq });
+      return { ...delivery, attempt, strandings };
     });
   }
 
-  /** This owner does not hold the claim any more. */
-  ended(one: DeliveryRef): void {
-    this.#held.delete(idHash(one));
+  /** The number of a claimed delivery; null: this owner does not hold it. */
+  seqOf(one: DeliveryRef): number | null {
+    return this.#held.get(nameOf(one))?.seq ?? null;
+  }
+
+  /** This owner does not hold the claim any more. It may have claimed the delivery again. */
+  ended(one: ClaimRef): void {
+    const name = nameOf(one);
+    if (this.#held.get(name)?.attempt === one.attempt) this.#held.delete(name);
   }
 
   /** Makes a settlement. Returns whether each claim was held by it or by an earlier try. */
@@ -118,14 +126,14 @@ export class UnknownOutcomes {
       const held = await settle();
       if (this.#settlements.size === 0) return held;
       const repeated = settlements.filter(
-        (one, at) => this.#settlements.has(nameOf(one)) && held[at] !== true,
+        (one, at) => this.#settlements.has(settlementName(one)) && held[at] !== true,
       );
       const rows = repeated.length === 0 ? [] : await this.#rowsOf(repeated);
       const done = new Set(repeated.filter((one, at) => this.#isDone(one, rows[at])));
-      for (const one of settlements) this.#settlements.delete(nameOf(one));
+      for (const one of settlements) this.#settlements.delete(settlementName(one));
       return settlements.map((one, at) => held[at] === true || done.has(one));
     } catch (error) {
-      if (isOutcomeUnknown(error)) for (const one of settlements) this.#settlements.add(nameOf(one));
+      if (isOutcomeUnknown(error)) for (const one of settlements) this.#settlements.add(settlementName(one));
       throw error;
     }
   }
@@ -137,8 +145,8 @@ export class UnknownOutcomes {
     await this.#server.query(
       `UPDATE ${schema}.queue SET state = CASE WHEN strandings > 0 THEN 3 ELSE 0 END, attempts = attempts - 1,
         due_ms = least(due_ms, $2), owner = NULL, lease_ms = NULL
-      WHERE state = 2 AND owner = $1 AND seq <> ALL (ARRAY(SELECT seq FROM ${schema}.ids WHERE hash = ANY ($3)))`,
-      [this.#owner, skew.toServer(nowMs), [...this.#held]],
+      WHERE state = 2 AND owner = $1 AND seq <> ALL ($3)`,
+      [this.#owner, skew.toServer(nowMs), Array.from(this.#held.values(), ({ seq }) => seq)],
     );
     this.#sweepAt = now < this.#sweepUntil ? now + SWEEP_MS : Infinity;
   }
@@ -161,6 +169,10 @@ export class UnknownOutcomes {
   }
 }
 
-function nameOf(one: ClaimRef & { readonly as: string }): string {
-  return `${idHash(one)} ${String(one.attempt)} ${one.as}`;
+function nameOf({ key, id }: DeliveryRef): string {
+  return `${String(key.length)} ${key}${id}`;
+}
+
+function settlementName(one: ClaimRef & { readonly as: string }): string {
+  return `${one.as} ${String(one.attempt)} ${nameOf(one)}`;
 }
