@@ -87,7 +87,7 @@ export class Claims {
         startedMs,
         endedMs,
       });
-    return this.#outcomes.claimed(await this.#outcomes.readable(rows, options));
+    return [...(await this.#outcomes.claimed(rows, options)).values()];
   }
 
   async nextDueMs(except: ReadonlySet<string> = new Set()): Promise<number | undefined> {

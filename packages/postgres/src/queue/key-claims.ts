@@ -81,9 +81,9 @@ export class KeyClaims {
       };
     });
     this.#floors.note(found, { visited, nowMs, tookMs, isNewest });
-    const readable = new Set(await this.#outcomes.readable(claimed.flat(), lease));
+    const readable = await this.#outcomes.claimed(claimed.flat(), lease);
     return found.map(({ key, isFull }, at) => {
-      const deliveries = this.#outcomes.claimed((claimed[at] ?? []).filter((row) => readable.has(row)));
+      const deliveries = (claimed[at] ?? []).flatMap((row) => readable.get(row) ?? []);
       // Absent: the key is paused.
       const next = nextMs[at];
       const dueMs = next ?? (next === null && !isFull ? this.#floors.fullAgainMs(key) : undefined);

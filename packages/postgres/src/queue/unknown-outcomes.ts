@@ -1,5 +1,5 @@
 import type { ClaimedDelivery, ClaimRef, DeliveryRef, Settlement } from '@webhook-backpressure/inbox';
-import { deliveryOf, encodeText, factsOf, idHash, isIntact, type ContentsRow } from '../records/records.ts';
+import { encodeText, factsOf, idHash, intactDeliveryOf, type ContentsRow } from '../records/records.ts';
 import { isOutcomeUnknown } from '../server/errors.ts';
 import type { Server } from '../server/server.ts';
 
@@ -60,10 +60,28 @@ export class UnknownOutcomes {
     }
   }
 
-  /** Claimed rows without those that cannot be read, which it makes dead letters: no handler could handle them. */
-  async readable<R extends ClaimedRow>(rows: readonly R[], { leaseMs, nowMs }: Lease): Promise<readonly R[]> {
-    const damaged = rows.filter((row) => !isIntact(row));
-    if (damaged.length === 0) return rows;
+  /**
+   * The deliveries of a claim that was answered, without those that cannot be read, which it makes dead letters: no handler
+   * could handle them.
+   */
+  async claimed<R extends ClaimedRow>(
+    rows: readonly R[],
+    lease: Lease,
+  ): Promise<ReadonlyMap<R, ClaimedDelivery>> {
+    const claimed = new Map<R, ClaimedDelivery>();
+    const damaged: R[] = [];
+    for (const row of rows) {
+      const { attempt, strandings } = row;
+      const delivery = intactDeliveryOf(row);
+      if (delivery === undefined) damaged.push(row);
+      else claimed.set(row, { ...delivery, attempt, strandings });
+    }
+    if (damaged.length > 0) await this.#bury(damaged, lease);
+    for (const [{ attempt, seq }, one] of claimed) this.#held.set(nameOf(one), { attempt, seq });
+    return claimed;
+  }
+
+  async #bury(damaged: readonly ClaimedRow[], { leaseMs, nowMs }: Lease): Promise<void> {
     const { schema, skew } = this.#server;
     let dead: number;
     try {
@@ -88,22 +106,11 @@ export class UnknownOutcomes {
       code: 'WBP_POSTGRES_UNREADABLE',
       message: `Another program has changed rows of the schema ${schema}, which cannot be read: ${String(damaged.length)}, of which ${String(dead)} are dead letters now.`,
     });
-    return rows.filter(isIntact);
   }
 
   #sweep(leaseMs: number): void {
     this.#sweepAt = performance.now();
     this.#sweepUntil = this.#sweepAt + leaseMs;
-  }
-
-  /** The deliveries of a claim that was answered. */
-  claimed(rows: readonly ClaimedRow[]): readonly ClaimedDelivery[] {
-    return rows.map((row) => {
-      const { attempt, strandings, seq } = row;
-      const delivery = deliveryOf(row);
-      this.#held.set(nameOf(delivery), { attempt, seq });
-      return { ...delivery, attempt, strandings };
-    });
   }
 
   /** The number of a claimed delivery; null: this owner does not hold it. */
