@@ -112,6 +112,8 @@ BEGIN
             SELECT q.key FROM ${s}.queue q
             WHERE q.state = 0 AND q.key >= coalesce(r.key || chr(1), '') AND q.key < floor.key
             ORDER BY q.key, q.due_ms, q.seq LIMIT 1), floor.key) END AS key
+          -- Looks once: it would be made part of each expression that has its key.
+          OFFSET 0
         ) AS n
         WHERE CASE WHEN r.is_second THEN n.key <= coalesce(end_key, n.key) ELSE true END
       ) SELECT key FROM ring WHERE at > 0 AND key IS NOT NULL AND key <> ALL (skipped) LIMIT missing);
