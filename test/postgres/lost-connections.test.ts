@@ -1,12 +1,15 @@
 import type { Socket } from 'node:net';
+import type { InboxStore } from '@webhook-backpressure/inbox';
 import type pg from 'pg';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { postgresStore } from '@webhook-backpressure/postgres';
 import {
+  ANY,
   claim,
   claimOne,
   delivery,
   ends,
+  idsOf,
   opened,
   put,
   START,
@@ -22,6 +25,24 @@ function lose(client: pg.PoolClient): void {
 
 describe.skipIf(isSkipped)('postgresStore whose connections are lost', () => {
   let bed: PostgresBed;
+
+  /** A store of which the answer to the next call of a function is lost, although it was committed. */
+  async function losing(): Promise<{ store: InboxStore; lose: (name: string) => void }> {
+    let lost: string | undefined;
+    const pool = watchedPool(bed, (text) => {
+      if (lost === undefined || !new RegExp(`\\.${lost}\\d\\(\\$1`).test(text)) return;
+      lost = undefined;
+      throw new Error('Connection terminated unexpectedly');
+    });
+    const store = postgresStore({ pool }, { schema: bed.schema });
+    await store.open(START);
+    return {
+      store,
+      lose: (name) => {
+        lost = name;
+      },
+    };
+  }
 
   beforeEach(() => {
     bed = new PostgresBed();
@@ -52,16 +73,10 @@ describe.skipIf(isSkipped)('postgresStore whose connections are lost', () => {
   });
 
   it('does not end a later claim when it repeats a release whose answer was lost', async () => {
-    let isLost = false;
-    const pool = watchedPool(bed, (text) => {
-      if (isLost || !text.includes('settle_v1($1')) return;
-      isLost = true;
-      throw new Error('Connection terminated unexpectedly');
-    });
-    const store = postgresStore({ pool }, { schema: bed.schema });
-    await store.open(START);
+    const { store, lose } = await losing();
     await put(store, [delivery('1')]);
     const released = ends.released(await claimOne(store));
+    lose('settle_v');
     await expect(store.settle([released], START)).rejects.toMatchObject({
       code: 'ERR_WBP_POSTGRES_UNAVAILABLE',
     });
@@ -69,6 +84,39 @@ describe.skipIf(isSkipped)('postgresStore whose connections are lost', () => {
     expect(await store.settle([released], START)).toEqual([true]);
     expect(await claim(store, 1)).toEqual([]);
     expect(await store.settle([ends.completed(again)], START)).toEqual([true]);
+    await store.close(START);
+  });
+
+  it('keeps the claim of a next attempt when it repeats a failure whose answer was lost', async () => {
+    const { store, lose } = await losing();
+    await put(store, [delivery('1')]);
+    const failed = ends.failed(await claimOne(store), START);
+    lose('settle_v');
+    await expect(store.settle([failed], START)).rejects.toThrow('Connection terminated');
+    const again = await claimOne(store);
+    expect(again.attempt).toBe(2);
+    expect(await store.settle([failed], START)).toEqual([true]);
+    lose('claim_v');
+    await expect(claim(store, 1)).rejects.toThrow('Connection terminated');
+    expect(await claim(store, 1)).toEqual([]);
+    expect(await store.settle([ends.completed(again)], START)).toEqual([true]);
+    await store.close(START);
+  });
+
+  it('gives a lost claim back although a transaction had completed the delivery before', async () => {
+    const { store, lose } = await losing();
+    await put(store, [delivery('1')]);
+    const claimed = await claimOne(store);
+    const client = await bed.pool.connect();
+    await client.query('BEGIN');
+    expect(await store.settleIn?.(client, ends.kept(claimed), START)).toBe(true);
+    await client.query('COMMIT');
+    client.release();
+    expect(await store.getPending(claimed, START)).toBeUndefined();
+    expect(await store.replay('1', { ...ANY, nowMs: START })).toHaveLength(1);
+    lose('claim_v');
+    await expect(claim(store, 1)).rejects.toThrow('Connection terminated');
+    expect(idsOf(await claim(store, 1))).toEqual(['1']);
     await store.close(START);
   });
 

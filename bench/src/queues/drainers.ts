@@ -5,9 +5,7 @@ import pg from 'pg';
 import { PgBoss } from 'pg-boss';
 import { BODY, headersOf } from '../inbox/sample.ts';
 
-/** How many handlers of ours and of graphile-worker may run concurrently. */
-export const WORKERS = 64;
-/** How many deliveries pg-boss and graphile-worker take at a time. */
+/** How many deliveries each takes at a time, and how many handlers of ours and of graphile-worker may run concurrently. */
 export const BATCH = 500;
 /** How many deliveries are stored at a time, which is not measured. */
 const STORED_TOGETHER = 1000;
@@ -41,7 +39,7 @@ function ours(connectionString: string, schema: string): Promise<Drainer> {
     begin: async (handled) => {
       await receiver?.close();
       const process = ({ id }: Arrival): unknown => handled(id);
-      const inbox = createWorker({ store: open(), process, concurrency: WORKERS });
+      const inbox = createWorker({ store: open(), process, concurrency: BATCH });
       end = () => inbox.close();
       await inbox.opened;
     },
@@ -68,7 +66,7 @@ async function graphileWorker(connectionString: string, schema: string): Promise
       const delivery = async (payload: unknown): Promise<void> => {
         await handled((payload as Arrival).id);
       };
-      const worker = { localQueue: { size: BATCH }, completeJobBatchDelay: 0, concurrentJobs: WORKERS };
+      const worker = { localQueue: { size: BATCH }, completeJobBatchDelay: 0, concurrentJobs: BATCH };
       const preset = { worker: { connectionString, schema, logger, ...worker } };
       const runner = await run({ preset, taskList: { delivery }, noHandleSignals: true });
       end = () => runner.stop();

@@ -8,7 +8,7 @@ import type { Access } from '../story/setup.ts';
 import { write } from '../write.ts';
 import { secondsOfDescendants } from './process-tree.ts';
 import type { Drained, DrainOrder } from './drain-child.ts';
-import { BATCH, WORKERS } from './drainers.ts';
+import { BATCH } from './drainers.ts';
 import { drainRowsOf, queuesReport, rowsOf, type DrainTurn, type Turn } from './report.ts';
 import type { Order, Written } from './writer-child.ts';
 import type { Servers } from './writers.ts';
@@ -72,7 +72,7 @@ const draining = drainRowsOf(drainTurns);
 process.stdout.write(`${JSON.stringify({ rows, draining })}\n`);
 if (!isQuick && !isDrainOnly) {
   await write('queues/results.json', JSON.stringify({ machine, rows, draining }));
-  const drained = { deliveries: backlog, workers: WORKERS, batch: BATCH, rows: draining };
+  const drained = { deliveries: backlog, batch: BATCH, rows: draining };
   await write('queues/report.md', queuesReport(machine, rows, drained));
 }
 

@@ -41,7 +41,6 @@ export interface DrainRow extends DrainTurn {
 /** What was drained, and how. */
 export interface Backlog {
   readonly deliveries: number;
-  readonly workers: number;
   readonly batch: number;
   readonly rows: readonly DrainRow[];
 }
@@ -111,7 +110,7 @@ export function queuesReport(machine: Machine, rows: readonly Row[], backlog: Ba
     '',
     '## Draining a backlog',
     '',
-    `A worker handles ${String(backlog.deliveries)} deliveries of 1 kB that are stored in PostgreSQL, by handlers that do nothing. Ours with \`concurrency: ${String(backlog.workers)}\`. graphile-worker with \`concurrentJobs: ${String(backlog.workers)}\`, \`localQueue: { size: ${String(backlog.batch)} }\` and \`completeJobBatchDelay: 0\`. pg-boss with \`batchSize: ${String(backlog.batch)}\` and \`burstWhenBatchFull: true\`: its handler gets all of a batch, and is called ${String(backlog.deliveries / backlog.batch)} times. Everything else is at its default. Ours takes keys in turn, remembers completed ids, and gives the deliveries of a worker that died to others within seconds; graphile-worker keeps such jobs locked for 4 hours, and pg-boss for 15 minutes.`,
+    `A worker handles ${String(backlog.deliveries)} deliveries of 1 kB that are stored in PostgreSQL, by handlers that do nothing. Ours with \`concurrency: ${String(backlog.batch)}\`. graphile-worker with \`concurrentJobs: ${String(backlog.batch)}\`, \`localQueue: { size: ${String(backlog.batch)} }\` and \`completeJobBatchDelay: 0\`. pg-boss with \`batchSize: ${String(backlog.batch)}\` and \`burstWhenBatchFull: true\`: its handler gets all of a batch, and is called ${String(backlog.deliveries / backlog.batch)} times. Everything else is at its default. Ours takes keys in turn, remembers completed ids, and gives the deliveries of a worker that died to others within seconds; graphile-worker keeps such jobs locked for 4 hours, and pg-boss for 15 minutes.`,
     '',
     '| | handled per second | ours ÷ this | rounds | handled per second of processor time | ours ÷ this |',
     '| --- | --- | --- | --- | --- | --- |',

@@ -2,6 +2,7 @@ import type {
   ClaimedDelivery,
   ClaimOptions,
   ClaimRef,
+  DeliveryRef,
   DueKeys,
   InboxStore,
   KeyClaim,
@@ -57,6 +58,7 @@ interface Owner {
   readonly number: string;
   readonly claims: Claims;
   readonly keyClaims: KeyClaims;
+  readonly outcomes: UnknownOutcomes;
   readonly announcements: Announcements;
   readonly presence: Presence;
   readonly starvation: Starvation;
@@ -144,6 +146,10 @@ class PostgresStore extends StoredDeliveries implements InboxStore {
     return await settleIn(client, this.server, this.#owner().number, settlement, nowMs);
   }
 
+  override async getPending(ref: DeliveryRef, nowMs: number): ReturnType<StoredDeliveries['getPending']> {
+    return await this.#owner().outcomes.looking(ref, () => super.getPending(ref, nowMs));
+  }
+
   async nextDueMs(except?: ReadonlySet<string>): Promise<number | undefined> {
     return await this.#owner().claims.nextDueMs(except);
   }
@@ -224,6 +230,7 @@ class PostgresStore extends StoredDeliveries implements InboxStore {
       number,
       claims: new Claims(server, number, presence, outcomes),
       keyClaims: new KeyClaims(server, number, presence, outcomes),
+      outcomes,
       announcements,
       presence,
       starvation,

@@ -1,23 +1,29 @@
 import type { ClaimRef, Settlement } from '../store/inbox-store.ts';
 
-const KINDS = ['completed', 'failed', 'dead', 'released'] as const;
+/** A settlement that may have been committed, although no answer has arrived. */
+interface Unknown {
+  readonly name: string;
+  /** Whether its call has failed, so that it is repeated. */
+  hasFailed: boolean;
+  /** Whether its delivery was claimed again: it was committed. */
+  isCommitted: boolean;
+}
 
 /**
- * Settlements of one owner whose answer was lost, so that they are repeated although the store may have committed them.
+ * Settlements of one owner whose answer is late or lost. One that is lost is repeated, as the same object.
  *
  * A delivery that was given back is claimed again under the same attempt, and a repeated settlement would end that claim
  * while its handler runs. So no claim is made while a settlement is repeated, and a settlement is not repeated once its
- * delivery was claimed again, which shows that it was committed.
+ * delivery was claimed again.
  */
 export class UnknownSettlements {
-  readonly #isUnknown: (error: unknown) => boolean;
-  /** By name, whether the delivery was claimed again. */
-  readonly #claimedAgain = new Map<string, boolean>();
+  readonly #mayBeCommitted: (error: unknown) => boolean;
+  readonly #unknown = new Map<Settlement, Unknown>();
   #last: Promise<unknown> = Promise.resolve();
 
-  /** @param isUnknown - whether a settlement that failed with the error may have been committed. */
-  constructor(isUnknown: (error: unknown) => boolean) {
-    this.#isUnknown = isUnknown;
+  /** @param mayBeCommitted - whether a call that failed with the error may have been committed. */
+  constructor(mayBeCommitted: (error: unknown) => boolean) {
+    this.#mayBeCommitted = mayBeCommitted;
   }
 
   /**
@@ -28,7 +34,7 @@ export class UnknownSettlements {
   claiming<T>(claim: () => Promise<T>, claimsOf: (answer: T) => Iterable<ClaimRef>): Promise<T> {
     return this.#alone(async () => {
       const answer = await claim();
-      if (this.#claimedAgain.size > 0) for (const one of claimsOf(answer)) this.#note(one);
+      if (this.#unknown.size > 0) this.#claimed(claimsOf(answer));
       return answer;
     });
   }
@@ -38,54 +44,55 @@ export class UnknownSettlements {
    *
    * @param settle - also gets whether a settlement may have been committed by an earlier try.
    */
-  settling<S extends Settlement>(
-    settlements: readonly S[],
-    settle: (some: readonly S[], isRepeated: (one: S) => boolean) => Promise<readonly boolean[]>,
+  settling(
+    settlements: readonly Settlement[],
+    settle: (
+      some: readonly Settlement[],
+      isRepeated: (one: Settlement) => boolean,
+    ) => Promise<readonly boolean[]>,
   ): Promise<readonly boolean[]> {
-    const isRepeated = (one: S): boolean => this.#claimedAgain.has(nameOf(one, one.as));
+    const isRepeated = (one: Settlement): boolean => this.#unknown.get(one)?.hasFailed === true;
     const call = (): Promise<readonly boolean[]> =>
       this.#settle(settlements, (some) => settle(some, isRepeated));
-    return this.#claimedAgain.size > 0 && settlements.some(isRepeated) ? this.#alone(call) : call();
+    return this.#unknown.size > 0 && settlements.some(isRepeated) ? this.#alone(call) : call();
   }
 
-  async #settle<S extends Settlement>(
-    settlements: readonly S[],
-    settle: (some: readonly S[]) => Promise<readonly boolean[]>,
+  async #settle(
+    settlements: readonly Settlement[],
+    settle: (some: readonly Settlement[]) => Promise<readonly boolean[]>,
   ): Promise<readonly boolean[]> {
-    const committed = this.#committed(settlements);
-    const some = settlements.filter((one) => !committed.has(one));
+    const some = this.#unknown.size === 0
+      ? settlements
+      : settlements.filter((one) => this.#unknown.get(one)?.isCommitted !== true);
+    for (const one of some) if (isGivenBack(one)) this.#note(one);
+    let held: readonly boolean[];
     try {
-      const held = some.length === 0 ? [] : await settle(some);
-      if (this.#claimedAgain.size === 0) return held;
-      for (const one of settlements) this.#claimedAgain.delete(nameOf(one, one.as));
-      const results = held.values();
-      return settlements.map((one) => committed.has(one) || results.next().value === true);
+      held = some.length === 0 ? [] : await settle(some);
     } catch (error) {
-      if (this.#isUnknown(error))
-        for (const one of some) {
-          const name = nameOf(one, one.as);
-          this.#claimedAgain.set(name, this.#claimedAgain.get(name) === true);
-        }
+      const isUnknown = this.#mayBeCommitted(error);
+      for (const one of some) {
+        if (isUnknown) this.#note(one).hasFailed = true;
+        else if (this.#unknown.get(one)?.hasFailed === false) this.#unknown.delete(one);
+      }
       throw error;
     }
+    if (this.#unknown.size === 0) return held;
+    for (const one of settlements) this.#unknown.delete(one);
+    if (some === settlements) return held;
+    const sent = new Map(some.map((one, at) => [one, held[at] === true]));
+    return settlements.map((one) => sent.get(one) ?? true);
   }
 
-  /** Of two equal ones, the second is that of the later claim. */
-  #committed<S extends Settlement>(settlements: readonly S[]): ReadonlySet<S> {
-    const byName = new Map<string, S>();
-    if (this.#claimedAgain.size > 0)
-      for (const one of settlements) {
-        const name = nameOf(one, one.as);
-        if (this.#claimedAgain.get(name) === true && !byName.has(name)) byName.set(name, one);
-      }
-    return new Set(byName.values());
+  #note(one: Settlement): Unknown {
+    const unknown = this.#unknown.get(one) ?? { name: nameOf(one), hasFailed: false, isCommitted: false };
+    this.#unknown.set(one, unknown);
+    return unknown;
   }
 
-  #note(claim: ClaimRef): void {
-    for (const as of KINDS) {
-      const name = nameOf(claim, as);
-      if (this.#claimedAgain.has(name)) this.#claimedAgain.set(name, true);
-    }
+  #claimed(claims: Iterable<ClaimRef>): void {
+    const names = new Set(Array.from(claims, nameOf));
+    for (const [one, unknown] of this.#unknown)
+      if (isGivenBack(one) && names.has(unknown.name)) unknown.isCommitted = true;
   }
 
   /** Calls one after another. */
@@ -96,6 +103,11 @@ export class UnknownSettlements {
   }
 }
 
-function nameOf({ key, id, attempt }: ClaimRef, as: Settlement['as']): string {
-  return JSON.stringify([key, id, attempt, as]);
+/** Whether it makes the delivery claimable again. */
+function isGivenBack({ as }: Settlement): boolean {
+  return as === 'failed' || as === 'released';
+}
+
+function nameOf({ key, id }: ClaimRef): string {
+  return JSON.stringify([key, id]);
 }

@@ -95,6 +95,7 @@ export class CompletionEnds {
     const isCommitted = async (): Promise<boolean> =>
       hasSucceeded && (await store.getPending(run.ref, wall.trustedMs())) === undefined;
     let failure: Failure | undefined;
+    let settlement: Settlement | undefined;
     for (;;) {
       await health.rest();
       try {
@@ -112,7 +113,7 @@ export class CompletionEnds {
       if (this.#inbox.phase !== 'open') break;
       failure ??= this.#settler.judge(run, error, { isOverdue: ended !== undefined });
       try {
-        const settlement = settlementOf(run, errorMessageOf(error), failure);
+        settlement ??= settlementOf(run, errorMessageOf(error), failure);
         const confirmRoom = finished.expect(settlement, run.bytes);
         const isHeld = await this.#settleAlone(settlement).catch((cause: unknown) => {
           confirmRoom(false);

@@ -8,7 +8,6 @@ import type { ClaimedRow, Lease, UnknownOutcomes } from './unknown-outcomes.ts';
 interface TurnRow extends ClaimedRow {
   readonly is_turn: boolean;
   readonly due_ms: number;
-  readonly seq: number;
   readonly visited: number;
 }
 
@@ -89,7 +88,7 @@ export class Claims {
         startedMs,
         endedMs,
       });
-    return this.#outcomes.claimed(await this.#outcomes.readable(rows, options));
+    return [...(await this.#outcomes.claimed(rows, options)).values()];
   }
 
   async nextDueMs(except: ReadonlySet<string> = new Set()): Promise<number | undefined> {
@@ -110,24 +109,29 @@ export class Claims {
 
   async renew(claims: readonly ClaimRef[], { leaseMs, nowMs }: Lease): Promise<readonly boolean[]> {
     if (claims.length === 0) return [];
-    const { held } = await this.#server.call<Held>('renew_v1', [
-      this.#owner,
-      this.#server.skew.toServer(nowMs) + leaseMs,
-      claims.map(idHash),
-      claims.map(({ attempt }) => attempt),
-    ]);
-    for (const [at, one] of claims.entries()) if (held[at] !== true) this.#outcomes.ended(one);
-    return held;
+    return await this.#outcomes.ending(
+      claims,
+      async () => {
+        const { held } = await this.#server.call<Held>('renew_v1', [
+          this.#owner,
+          this.#server.skew.toServer(nowMs) + leaseMs,
+          claims.map(idHash),
+          claims.map(({ attempt }) => attempt),
+        ]);
+        return held;
+      },
+      (isHeld) => !isHeld,
+    );
   }
 
   async settle(settlements: readonly Settlement[], nowMs: number): Promise<readonly boolean[]> {
     if (settlements.length === 0) return [];
     const { skew } = this.#server;
     return await this.#outcomes.settling(settlements, async (some) => {
-      const { held } = await this.#server.call<Held>('settle_v1', [
+      const { held } = await this.#server.call<Held>('settle_v2', [
         this.#owner,
         skew.toServer(nowMs),
-        some.map(idHash),
+        some.map((one) => this.#outcomes.seqOf(one)),
         some.map(({ attempt }) => attempt),
         some.map(({ as }) => as),
         some.map((one) =>

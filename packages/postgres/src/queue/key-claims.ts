@@ -8,7 +8,6 @@ import type { ClaimedRow, UnknownOutcomes } from './unknown-outcomes.ts';
 interface WantedRow extends ClaimedRow {
   readonly want: number;
   readonly due_ms: number;
-  readonly seq: number;
 }
 
 /** When there is more of a want; with `visited`, of the whole call. */
@@ -82,9 +81,9 @@ export class KeyClaims {
       };
     });
     this.#floors.note(found, { visited, nowMs, tookMs, isNewest });
-    const readable = new Set(await this.#outcomes.readable(claimed.flat(), lease));
+    const readable = await this.#outcomes.claimed(claimed.flat(), lease);
     return found.map(({ key, isFull }, at) => {
-      const deliveries = this.#outcomes.claimed((claimed[at] ?? []).filter((row) => readable.has(row)));
+      const deliveries = (claimed[at] ?? []).flatMap((row) => readable.get(row) ?? []);
       // Absent: the key is paused.
       const next = nextMs[at];
       const dueMs = next ?? (next === null && !isFull ? this.#floors.fullAgainMs(key) : undefined);

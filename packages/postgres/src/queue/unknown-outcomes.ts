@@ -2,11 +2,10 @@ import type { ClaimedDelivery, ClaimRef, DeliveryRef, Settlement } from '@webhoo
 import { UnknownSettlements } from '@webhook-backpressure/inbox/store';
 import {
   decodeText,
-  deliveryOf,
   encodeText,
   factsOf,
   idHash,
-  isIntact,
+  intactDeliveryOf,
   type ContentsRow,
 } from '../records/records.ts';
 import { isOutcomeUnknown } from '../server/errors.ts';
@@ -20,6 +19,7 @@ const WHY = 'The row of this delivery cannot be read: it was changed by another 
 export interface ClaimedRow extends ContentsRow {
   readonly attempt: number;
   readonly strandings: number;
+  readonly seq: number;
 }
 
 /** A row beside those of claimed deliveries. */
@@ -50,8 +50,8 @@ interface QueueRow {
 export class UnknownOutcomes {
   readonly #server: Server;
   readonly #owner: string;
-  /** The hashes of all claims whose answer arrived. */
-  readonly #held = new Set<string>();
+  /** All claims whose answer arrived, by their deliveries. */
+  readonly #held = new Map<string, { readonly attempt: number; readonly seq: number }>();
   readonly #settlements = new UnknownSettlements(isOutcomeUnknown);
   #sweepAt = Infinity;
   #sweepUntil = -Infinity;
@@ -76,10 +76,28 @@ export class UnknownOutcomes {
     }
   }
 
-  /** Claimed rows without those that cannot be read, which it makes dead letters: no handler could handle them. */
-  async readable<R extends ClaimedRow>(rows: readonly R[], { leaseMs, nowMs }: Lease): Promise<readonly R[]> {
-    const damaged = rows.filter((row) => !isIntact(row));
-    if (damaged.length === 0) return rows;
+  /**
+   * The deliveries of a claim that was answered, without those that cannot be read, which it makes dead letters: no handler
+   * could handle them.
+   */
+  async claimed<R extends ClaimedRow>(
+    rows: readonly R[],
+    lease: Lease,
+  ): Promise<ReadonlyMap<R, ClaimedDelivery>> {
+    const claimed = new Map<R, ClaimedDelivery>();
+    const damaged: R[] = [];
+    for (const row of rows) {
+      const { attempt, strandings } = row;
+      const delivery = intactDeliveryOf(row);
+      if (delivery === undefined) damaged.push(row);
+      else claimed.set(row, { ...delivery, attempt, strandings });
+    }
+    if (damaged.length > 0) await this.#bury(damaged, lease);
+    for (const [{ attempt, seq }, one] of claimed) this.#held.set(nameOf(one), { attempt, seq });
+    return claimed;
+  }
+
+  async #bury(damaged: readonly ClaimedRow[], { leaseMs, nowMs }: Lease): Promise<void> {
     const { schema, skew } = this.#server;
     let dead: number;
     try {
@@ -104,7 +122,6 @@ export class UnknownOutcomes {
       code: 'WBP_POSTGRES_UNREADABLE',
       message: `Another program has changed rows of the schema ${schema}, which cannot be read: ${String(damaged.length)}, of which ${String(dead)} are dead letters now.`,
     });
-    return rows.filter(isIntact);
   }
 
   #sweep(leaseMs: number): void {
@@ -112,18 +129,35 @@ export class UnknownOutcomes {
     this.#sweepUntil = this.#sweepAt + leaseMs;
   }
 
-  /** The deliveries of a claim that was answered. */
-  claimed(rows: readonly ClaimedRow[]): readonly ClaimedDelivery[] {
-    return rows.map((row) => {
-      const delivery = deliveryOf(row);
-      this.#held.add(idHash(delivery));
-      return { ...delivery, attempt: row.attempt, strandings: row.strandings };
-    });
+  /** The number of a claimed delivery; null: this owner does not hold it. */
+  seqOf(one: DeliveryRef): number | null {
+    return this.#held.get(nameOf(one))?.seq ?? null;
   }
 
-  /** This owner does not hold the claim any more. */
-  ended(one: DeliveryRef): void {
-    this.#held.delete(idHash(one));
+  /** Makes a call that may end claims. A delivery that it gives back can be claimed again before it is answered. */
+  async ending(
+    refs: readonly ClaimRef[],
+    call: () => Promise<readonly boolean[]>,
+    isEnded: (isHeld: boolean) => boolean,
+  ): Promise<readonly boolean[]> {
+    const claims = refs.map((one) => this.#held.get(nameOf(one)));
+    const held = await call();
+    for (const [at, one] of refs.entries()) {
+      const name = nameOf(one);
+      const claim = this.#held.get(name);
+      const isSame = claim === claims[at] && claim?.attempt === one.attempt;
+      if (isSame && isEnded(held[at] === true)) this.#held.delete(name);
+    }
+    return held;
+  }
+
+  /** Looks for an unfinished delivery. If there is none, a transaction of the application has ended its claim. */
+  async looking<T>(ref: DeliveryRef, look: () => Promise<T | undefined>): Promise<T | undefined> {
+    const name = nameOf(ref);
+    const claim = this.#held.get(name);
+    const found = await look();
+    if (found === undefined && this.#held.get(name) === claim) this.#held.delete(name);
+    return found;
   }
 
   /** Makes a settlement. Returns whether each claim was held by it or by an earlier try. */
@@ -132,8 +166,11 @@ export class UnknownOutcomes {
     settle: (some: readonly Settlement[]) => Promise<readonly boolean[]>,
   ): Promise<readonly boolean[]> {
     return this.#settlements.settling(settlements, async (some, isRepeated) => {
-      const held = await settle(some);
-      for (const one of some) this.#held.delete(idHash(one));
+      const held = await this.ending(
+        some,
+        () => settle(some),
+        () => true,
+      );
       const repeated = some.filter((one, at) => held[at] !== true && isRepeated(one));
       const rows = repeated.length === 0 ? [] : await this.#rowsOf(repeated);
       const done = new Set(repeated.filter((one, at) => this.#isDone(one, rows[at])));
@@ -148,8 +185,8 @@ export class UnknownOutcomes {
     await this.#server.query(
       `UPDATE ${schema}.queue SET state = CASE WHEN strandings > 0 THEN 3 ELSE 0 END, attempts = attempts - 1,
         due_ms = least(due_ms, $2), owner = NULL, lease_ms = NULL
-      WHERE state = 2 AND owner = $1 AND seq <> ALL (ARRAY(SELECT seq FROM ${schema}.ids WHERE hash = ANY ($3)))`,
-      [this.#owner, skew.toServer(nowMs), [...this.#held]],
+      WHERE state = 2 AND owner = $1 AND seq <> ALL ($3)`,
+      [this.#owner, skew.toServer(nowMs), Array.from(this.#held.values(), ({ seq }) => seq)],
     );
     this.#sweepAt = now < this.#sweepUntil ? now + SWEEP_MS : Infinity;
   }
@@ -175,4 +212,8 @@ export class UnknownOutcomes {
 function* claimsIn(rows: readonly (ClaimedRow | NoDelivery)[]): Iterable<ClaimRef> {
   for (const row of rows)
     if (row.id !== null) yield { key: decodeText(row.key), id: decodeText(row.id), attempt: row.attempt };
+}
+
+function nameOf({ key, id }: DeliveryRef): string {
+  return `${String(key.length)} ${key}${id}`;
 }

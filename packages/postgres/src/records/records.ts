@@ -53,13 +53,17 @@ function isStrings(value: unknown): value is Strings {
   return isRecord(value) && Object.values(value).every((field) => typeof field === 'string');
 }
 
-/** Whether the facts of a row are as this library writes them. A row changed by hand could not be handled. */
-export function isIntact({ facts }: FactsRow): boolean {
-  return decodeFacts(facts) !== undefined;
+/** Undefined if the facts of the row are not as this library writes them. A row changed by hand could not be handled. */
+export function intactDeliveryOf(row: ContentsRow): StoredDelivery | undefined {
+  const facts = decodeFacts(row.facts);
+  return facts === undefined ? undefined : { ...factsOf(row, facts), rawBody: row.body };
 }
 
-export function factsOf(row: FactsRow): Omit<StoredDelivery, 'rawBody'> {
-  const [headers, method, url, stored, context, sealedBy] = decodeFacts(row.facts) ?? NO_FACTS;
+export function factsOf(
+  row: FactsRow,
+  facts: Facts = decodeFacts(row.facts) ?? NO_FACTS,
+): Omit<StoredDelivery, 'rawBody'> {
+  const [headers, method, url, stored, context, sealedBy] = facts;
   const { params, marks } = marksIn(stored);
   return {
     ...marks,

@@ -9,6 +9,9 @@ const MAX_PROMOTED = 1000;
  */
 const OLDEST_AMONG = 1000;
 
+const IS_RETRY = 'state = 1 AND due_ms <= p_now_ms';
+const IS_LOST = 'state = 2 AND owner <> p_owner AND (lease_ms <= p_now_ms OR owner = ANY (p_dead))';
+
 /** Claims from the keys in turn. */
 export const claimInTurn = (s: string): string => `
 -- Claims deliveries, a suspect first, then one of each key in turn, from the key after the cursor on.
@@ -29,10 +32,14 @@ RETURNS TABLE (
 ${PLPGSQL}
 DECLARE
   visited_before bigint := ${visits(s, 'ready', 'waiting', 'held')};
+  is_paused boolean;
   skipped text[];
+  has_retry boolean;
+  has_lost boolean;
+  has_suspect boolean;
   taken bigint[] := '{}';
   visits bigint[] := '{}';
-  first_turn integer;
+  first_turn integer := 1;
   last_key text := p_cursor;
   end_key text := p_cursor;
   is_second boolean := p_cursor IS NULL;
@@ -43,24 +50,30 @@ DECLARE
   found_visits bigint[];
   found_key text;
 BEGIN
-  IF EXISTS (SELECT FROM ${s}.paused WHERE scope = 'all') THEN RETURN; END IF;
+  SELECT coalesce(bool_or(scope = 'all'), false),
+    p_except || coalesce(array_agg(key) FILTER (WHERE scope = 'key'), '{}')
+  INTO is_paused, skipped FROM ${s}.paused;
+  IF is_paused THEN RETURN; END IF;
   -- A claim that a crash of the server loses is made again. It survives the death of this process.
   PERFORM set_config('synchronous_commit', 'off', true);
-  skipped := p_except || ARRAY(SELECT key FROM ${s}.paused WHERE scope = 'key');
-  IF p_is_full THEN
+  -- Most claims find none of these. Each statement that changes rows would take as long as claiming two of them.
+  SELECT p_is_full AND EXISTS (SELECT FROM ${s}.queue WHERE ${IS_RETRY}),
+    p_is_full AND EXISTS (SELECT FROM ${s}.queue WHERE ${IS_LOST}),
+    EXISTS (SELECT FROM ${s}.queue WHERE state = 3)
+  INTO has_retry, has_lost, has_suspect;
+  IF has_retry THEN
     -- By arrays: a plan made while the queue was empty would join the found ones with all others.
     UPDATE ${s}.queue SET state = CASE WHEN strandings > 0 THEN 3 ELSE 0 END WHERE seq = ANY (ARRAY(
-      SELECT seq FROM ${s}.queue WHERE state = 1 AND due_ms <= p_now_ms
+      SELECT seq FROM ${s}.queue WHERE ${IS_RETRY}
       ORDER BY due_ms LIMIT greatest(p_count, ${String(MAX_PROMOTED)}) FOR UPDATE SKIP LOCKED));
+  END IF;
+  IF has_lost THEN
     UPDATE ${s}.queue SET state = 3, strandings = strandings + 1, due_ms = least(due_ms, p_now_ms),
       owner = NULL, lease_ms = NULL
-    WHERE seq = ANY (ARRAY(
-      SELECT seq FROM ${s}.queue WHERE state = 2 AND owner <> p_owner
-        AND (lease_ms <= p_now_ms OR owner = ANY (p_dead))
-      FOR UPDATE SKIP LOCKED));
+    WHERE seq = ANY (ARRAY(SELECT seq FROM ${s}.queue WHERE ${IS_LOST} FOR UPDATE SKIP LOCKED));
   END IF;
 
-  IF least(p_count, p_max_stranded) > 0 THEN
+  IF (has_retry OR has_lost OR has_suspect) AND least(p_count, p_max_stranded) > 0 THEN
     taken := ARRAY(SELECT seq FROM ${s}.queue
       WHERE state = 3 AND strandings = 1 AND key <> ALL (skipped)
       ORDER BY due_ms, seq LIMIT least(p_count, p_max_stranded) FOR UPDATE SKIP LOCKED);
@@ -68,15 +81,17 @@ BEGIN
       taken := ARRAY(SELECT seq FROM ${s}.queue WHERE state = 3 AND key <> ALL (skipped)
         ORDER BY due_ms, seq LIMIT 1 FOR UPDATE SKIP LOCKED);
     END IF;
+    first_turn := cardinality(taken) + 1;
   END IF;
-  first_turn := cardinality(taken) + 1;
   IF p_after IS NOT NULL THEN
     taken := taken || ARRAY(SELECT seq FROM ${s}.queue
       WHERE seq > p_after AND state = 0 AND key <> ALL (skipped)
       ORDER BY seq LIMIT p_count - cardinality(taken) FOR UPDATE SKIP LOCKED);
   END IF;
-  UPDATE ${s}.queue SET state = 2, owner = p_owner, lease_ms = p_now_ms + p_lease_ms, attempts = attempts + 1
-  WHERE seq = ANY (taken);
+  IF cardinality(taken) > 0 THEN
+    UPDATE ${s}.queue SET state = 2, owner = p_owner, lease_ms = p_now_ms + p_lease_ms, attempts = attempts + 1
+    WHERE seq = ANY (taken);
+  END IF;
 
   WHILE p_after IS NULL AND cardinality(taken) < p_count LOOP
     missing := p_count - cardinality(taken);
@@ -97,6 +112,8 @@ BEGIN
             SELECT q.key FROM ${s}.queue q
             WHERE q.state = 0 AND q.key >= coalesce(r.key || chr(1), '') AND q.key < floor.key
             ORDER BY q.key, q.due_ms, q.seq LIMIT 1), floor.key) END AS key
+          -- Looks once: it would be made part of each expression that has its key.
+          OFFSET 0
         ) AS n
         WHERE CASE WHEN r.is_second THEN n.key <= coalesce(end_key, n.key) ELSE true END
       ) SELECT key FROM ring WHERE at > 0 AND key IS NOT NULL AND key <> ALL (skipped) LIMIT missing);

@@ -1,25 +1,26 @@
 import { PLPGSQL, WAIT_FOR_DISK } from './plpgsql.ts';
 
+/** The rows of claims that are held by the owner. {@link HELD} is in the order of storing, in which rows are locked. */
+const IS_HELD = 'q.seq = h.seq AND q.state + 0 = 2 AND q.owner = p_owner AND q.attempts = h.attempt';
+
+const HELD = `(SELECT * FROM unnest(p_seqs, p_attempts, p_kinds, p_retry_ms, p_flags)
+      WITH ORDINALITY AS p(seq, attempt, kind, retry_ms, is_flagged, at) ORDER BY seq, at OFFSET 0) AS h`;
+
 /** Ends claims. */
 export const settle = (s: string): string => `
 -- Ends claims that are still held. The rows are locked in the order of storing, before heads and slots.
 --
 -- state + 0 keeps the plan from the index of held claims: while a transaction is open, that has the entries of all claims
--- that have ended. A plan made while the queue was empty would look at all of it: OFFSET 0 keeps the order of the joins, and
--- with it that of the locks.
-CREATE OR REPLACE FUNCTION ${s}.settle_v1(
-  p_owner bigint, p_now_ms double precision, p_hashes uuid[], p_attempts integer[], p_kinds text[],
+-- that have ended.
+CREATE OR REPLACE FUNCTION ${s}.settle_v2(
+  p_owner bigint, p_now_ms double precision, p_seqs bigint[], p_attempts integer[], p_kinds text[],
   p_retry_ms double precision[], p_errors text[], p_flags boolean[], OUT held boolean[])
 ${PLPGSQL}
 DECLARE
-  ats bigint[];
-  seqs bigint[];
-  ended bigint[];
-  completed uuid[];
-  forgotten uuid[];
-  emptied bigint[];
+  ats bigint[] := '{}';
   ordered boolean;
   finished record;
+  n_remembered bigint := 0;
   n_shelved bigint := 0;
   shelved_bytes bigint := 0;
   n_kept bigint := 0;
@@ -28,41 +29,34 @@ BEGIN
   ${WAIT_FOR_DISK}
   LOCK TABLE ${s}.queue IN ROW EXCLUSIVE MODE;
   SELECT is_ordered INTO ordered FROM ${s}.meta;
-  SELECT coalesce(array_agg(h.at ORDER BY h.at), '{}'), coalesce(array_agg(h.seq ORDER BY h.at), '{}'),
-    array_agg(h.seq) FILTER (WHERE h.kind IN ('completed', 'dead')),
-    array_agg(h.hash) FILTER (WHERE h.kind = 'completed' AND NOT h.is_generated),
-    array_agg(h.hash) FILTER (WHERE h.kind = 'completed' AND h.is_generated AND NOT h.is_flagged),
-    array_agg(h.seq) FILTER (WHERE h.kind = 'completed' AND NOT h.is_flagged)
-  INTO ats, seqs, ended, completed, forgotten, emptied FROM (
-    SELECT DISTINCT ON (l.seq) l.* FROM (
-      SELECT i.seq, p.*, i.is_generated
-      FROM unnest(p_hashes, p_attempts, p_kinds, p_flags) WITH ORDINALITY AS p(hash, attempt, kind, is_flagged, at)
-      CROSS JOIN LATERAL (SELECT * FROM ${s}.ids WHERE hash = p.hash OFFSET 0) AS i ORDER BY i.seq OFFSET 0
-    ) AS l CROSS JOIN LATERAL (
-      SELECT FROM ${s}.queue q
-      WHERE q.seq = l.seq AND q.state + 0 = 2 AND q.owner = p_owner AND q.attempts = l.attempt FOR UPDATE
-    ) AS q ORDER BY l.seq, l.at
-  ) AS h;
-  held := ARRAY(SELECT at = ANY (ats) FROM generate_series(1, cardinality(p_hashes)) at ORDER BY at);
-  IF cardinality(ats) = 0 THEN RETURN; END IF;
-
   -- Most settlements are completions, which need none of these.
-  IF 'failed' = ANY (p_kinds) THEN
-    UPDATE ${s}.queue q SET state = 1, due_ms = p_retry_ms[h.at], owner = NULL, lease_ms = NULL,
-      attempts = attempts - CASE WHEN p_flags[h.at] THEN 1 ELSE 0 END
-    FROM unnest(ats, seqs) AS h(at, seq) WHERE q.seq = h.seq AND p_kinds[h.at] = 'failed';
+  IF 'completed' <> ANY (p_kinds) THEN
+    PERFORM FROM ${HELD} CROSS JOIN LATERAL (SELECT FROM ${s}.queue q WHERE ${IS_HELD} FOR UPDATE) AS q;
+    WITH back AS (
+      UPDATE ${s}.queue q SET owner = NULL, lease_ms = NULL,
+        attempts = attempts - CASE WHEN h.kind = 'released' OR h.is_flagged THEN 1 ELSE 0 END,
+        state = CASE WHEN h.retry_ms IS NOT NULL THEN 1 WHEN strandings > 0 THEN 3 ELSE 0 END,
+        due_ms = coalesce(h.retry_ms, least(due_ms, p_now_ms))
+      FROM ${HELD} WHERE h.kind IN ('failed', 'released') AND ${IS_HELD} RETURNING h.at
+    ) SELECT coalesce(array_agg(at), '{}') INTO ats FROM back;
   END IF;
-  IF 'released' = ANY (p_kinds) THEN
-    UPDATE ${s}.queue q SET owner = NULL, lease_ms = NULL, attempts = attempts - 1,
-      state = CASE WHEN p_retry_ms[h.at] IS NOT NULL THEN 1 WHEN strandings > 0 THEN 3 ELSE 0 END,
-      due_ms = coalesce(p_retry_ms[h.at], least(due_ms, p_now_ms))
-    FROM unnest(ats, seqs) AS h(at, seq) WHERE q.seq = h.seq AND p_kinds[h.at] = 'released';
-  END IF;
+  WITH gone AS (
+    DELETE FROM ${s}.queue q USING ${HELD} WHERE h.kind IN ('completed', 'dead') AND ${IS_HELD}
+    RETURNING h.at, h.kind, h.is_flagged, q.seq, q.key, q.bytes
+  ) SELECT count(*) AS count, sum(bytes)::bigint AS bytes, array_agg(at) AS ats, array_agg(seq) AS seqs,
+    array_agg(key) AS keys, array_agg(seq) FILTER (WHERE kind = 'completed' AND NOT is_flagged) AS emptied
+  INTO finished FROM gone;
+  ats := ats || finished.ats;
+  held := array_fill(false, ARRAY[cardinality(p_seqs)]);
+  FOR at IN 1..coalesce(cardinality(ats), 0) LOOP held[ats[at]] := true; END LOOP;
+  IF finished.count = 0 THEN RETURN; END IF;
+
   IF 'dead' = ANY (p_kinds) THEN
     WITH added AS (
       INSERT INTO ${s}.dead_letters (seq, key, id, reason, error, attempts, bytes, shelved_ms)
       SELECT c.seq, c.key, c.id, 'dead', p_errors[h.at], p_attempts[h.at], c.bytes, p_now_ms
-      FROM unnest(ats, seqs) AS h(at, seq) JOIN ${s}.contents c ON c.seq = h.seq WHERE p_kinds[h.at] = 'dead'
+      FROM unnest(finished.ats, finished.seqs) AS h(at, seq) JOIN ${s}.contents c ON c.seq = h.seq
+      WHERE p_kinds[h.at] = 'dead'
       RETURNING bytes
     ) SELECT count(*), coalesce(sum(bytes), 0) INTO n_shelved, shelved_bytes FROM added;
   END IF;
@@ -70,26 +64,41 @@ BEGIN
     WITH added AS (
       INSERT INTO ${s}.kept (seq, key, id, attempts, bytes, completed_ms)
       SELECT c.seq, c.key, c.id, p_attempts[h.at], c.bytes, p_now_ms
-      FROM unnest(ats, seqs) AS h(at, seq) JOIN ${s}.contents c ON c.seq = h.seq
+      FROM unnest(finished.ats, finished.seqs) AS h(at, seq) JOIN ${s}.contents c ON c.seq = h.seq
       WHERE p_kinds[h.at] = 'completed' AND p_flags[h.at] ORDER BY h.at
-      RETURNING bytes
-    ) SELECT count(*), coalesce(sum(bytes), 0) INTO n_kept, kept_bytes FROM added;
+      RETURNING seq, bytes
+    ), remembered AS (
+      UPDATE ${s}.ids SET completed_ms = p_now_ms WHERE hash = ANY (ARRAY(
+        SELECT c.hash FROM added a JOIN ${s}.contents c ON c.seq = a.seq WHERE NOT c.is_generated))
+      RETURNING 1
+    ) SELECT count(*), coalesce(sum(bytes), 0), (SELECT count(*) FROM remembered)
+    INTO n_kept, kept_bytes, n_remembered FROM added;
   END IF;
-  IF forgotten IS NOT NULL THEN DELETE FROM ${s}.ids WHERE hash = ANY (forgotten); END IF;
-  IF ended IS NULL THEN RETURN; END IF;
-  WITH remembered AS (
-    UPDATE ${s}.ids SET completed_ms = p_now_ms WHERE hash = ANY (completed)
-  ), without_contents AS (
-    DELETE FROM ${s}.contents WHERE seq = ANY (emptied)
-  ), gone AS (
-    DELETE FROM ${s}.queue WHERE seq = ANY (ended) RETURNING seq, key, bytes
-  ) SELECT count(*) AS count, sum(bytes)::bigint AS bytes, array_agg(seq) AS seqs, array_agg(key) AS keys
-  INTO finished FROM gone;
+  WITH emptied AS (
+    DELETE FROM ${s}.contents WHERE seq = ANY (finished.emptied) RETURNING hash, is_generated
+  ), forgotten AS (
+    DELETE FROM ${s}.ids WHERE hash = ANY (ARRAY(SELECT hash FROM emptied WHERE is_generated))
+  ), remembered AS (
+    UPDATE ${s}.ids SET completed_ms = p_now_ms
+    WHERE hash = ANY (ARRAY(SELECT hash FROM emptied WHERE NOT is_generated)) RETURNING 1
+  ) SELECT n_remembered + count(*) INTO n_remembered FROM remembered;
   IF ordered THEN
     PERFORM ${s}.end_heads_v1(finished.keys, finished.seqs, p_now_ms);
   END IF;
-  PERFORM ${s}.add_totals_v1(-finished.count, -finished.bytes, n_shelved, shelved_bytes,
-    coalesce(cardinality(completed), 0), n_kept, kept_bytes, finished.count);
+  PERFORM ${s}.add_totals_v1(-finished.count, -finished.bytes, n_shelved, shelved_bytes, n_remembered,
+    n_kept, kept_bytes, finished.count);
+END $$;
+
+-- The same for deliveries that are named by the hashes of their ids.
+CREATE OR REPLACE FUNCTION ${s}.settle_v1(
+  p_owner bigint, p_now_ms double precision, p_hashes uuid[], p_attempts integer[], p_kinds text[],
+  p_retry_ms double precision[], p_errors text[], p_flags boolean[], OUT held boolean[])
+${PLPGSQL}
+BEGIN
+  held := ${s}.settle_v2(p_owner, p_now_ms, ARRAY(
+      SELECT (SELECT seq FROM ${s}.ids WHERE hash = p.hash) FROM unnest(p_hashes) WITH ORDINALITY AS p(hash, at)
+      ORDER BY p.at),
+    p_attempts, p_kinds, p_retry_ms, p_errors, p_flags);
 END $$;
 `;
 

@@ -82,11 +82,12 @@ export class Settling {
     if (claim.state !== 'held') return false;
     claim.state = 'settling';
     const { health, finished, wallMs } = this.#context;
-    const confirmRoom = finished.expect(settlementOf(claim, fate, 0), claim.bytes);
+    const settlement = settlementOf(claim, fate, wallMs());
+    const confirmRoom = finished.expect(settlement, claim.bytes);
     for (;;) {
       if (health.isResting) await health.rest();
       try {
-        const isHeld = await this.#settlements.add(settlementOf(claim, fate, wallMs()));
+        const isHeld = await this.#settlements.add(settlement);
         health.worked();
         confirmRoom(isHeld);
         if (isHeld) this.#settled(claim, fate);

@@ -44,15 +44,47 @@ describe('unknown settlements', () => {
     expect(calls).toEqual([[other]]);
   });
 
+  it('were committed if their delivery is claimed again before their call fails', async () => {
+    const unknown = new UnknownSettlements((error) => error === lost);
+    let fail: () => void = () => undefined;
+    const first = unknown.settling(
+      [released],
+      () =>
+        new Promise((_resolve, reject) => {
+          fail = () => {
+            reject(lost);
+          };
+        }),
+    );
+    await unknown.claiming(() => Promise.resolve([claimed]), claims);
+    fail();
+    await expect(first).rejects.toBe(lost);
+    const calls: Settlement[][] = [];
+    expect(await unknown.settling([released], noting(calls))).toEqual([true]);
+    expect(calls).toEqual([]);
+  });
+
+  it('were committed if they failed an attempt and the next one is claimed', async () => {
+    const failed: Settlement = { ...claimed, as: 'failed', retryAtMs: 0, error: 'it failed' };
+    const unknown = await withLost(failed);
+    await unknown.claiming(() => Promise.resolve([{ ...claimed, attempt: 2 }]), claims);
+    expect(await unknown.settling([failed], noting([], false))).toEqual([true]);
+  });
+
+  it('are repeated if they complete a delivery that is claimed again', async () => {
+    const completed: Settlement = { ...claimed, as: 'completed', keep: false };
+    const unknown = await withLost(completed);
+    await unknown.claiming(() => Promise.resolve([claimed]), claims);
+    expect(await unknown.settling([completed], noting([], false))).toEqual([false]);
+  });
+
   it('leave an equal settlement of the later claim to be stored', async () => {
     const unknown = await withLost(released);
     await unknown.claiming(() => Promise.resolve([claimed]), claims);
     const calls: Settlement[][] = [];
     const again = { ...released };
-    expect(await unknown.settling([released, again], noting(calls))).toEqual([true, true]);
+    expect(await unknown.settling([again, released], noting(calls))).toEqual([true, true]);
     expect(calls).toEqual([[again]]);
-    expect(await unknown.settling([again], noting(calls))).toEqual([true]);
-    expect(calls).toEqual([[again], [again]]);
   });
 
   it('stay committed when the settlements beside them are not stored', async () => {
