@@ -14,9 +14,6 @@ import type { RunningHandlers } from './running-handlers.ts';
 /** The delay of the next try when a due delivery cannot be claimed because another process blocks it. */
 const RECHECK_MS = 1000;
 
-/** A delivery that may not start, because of a pause. */
-const REFUSED: Token = { rate: undefined, mayStart: false };
-
 /** What decides how much is claimed, and what starts it. */
 export interface ClaimingParts {
   /** How many workers are used, or will be. */
@@ -88,6 +85,11 @@ export class Claiming {
     return this.#inbox.phase === 'open' && this.#inbox.role !== 'receiver';
   }
 
+  /** Whether the key was paused during the claim in progress. */
+  isPaused(key: string): boolean {
+    return this.#paused.has(null) || this.#paused.has(key);
+  }
+
   async #run(): Promise<void> {
     const { health } = this.#inbox;
     while (this.#isWanted) {
@@ -130,8 +132,7 @@ export class Claiming {
       let stranded = 0;
       for (const one of claimed) {
         if (one.strandings > 0) stranded += 1;
-        const isRefused = this.#paused.has(null) || this.#paused.has(one.key);
-        const run = begin(one, isRefused ? REFUSED : undefined);
+        const run = begin(one);
         if (run !== undefined) runs.push(run);
       }
       if (ahead === undefined) for (const run of runs) handlers.add(run);

@@ -216,7 +216,7 @@ export class InboxWorkers {
       limited?.began(key);
     }
     const mayTry = isAhead ? !run.isSuspect : this.#mayTry(run);
-    const isHeld = token?.mayStart === false || limited?.isHeld(key) === true;
+    const isHeld = token?.mayStart === false || limited?.isHeld(key) === true || this.#claiming.isPaused(key);
     const heldUntilMs = this.#rules.heldUntilMs(claimed);
     const lastError = this.#rules.lastErrorOf(run);
     if (!this.#isOpen || !mayTry || isHeld) this.#settler.giveBackSoon(run);
@@ -277,7 +277,8 @@ export class InboxWorkers {
   readonly #overdue = (run: HandlerRun): void => {
     const { report, settings } = this.#inbox;
     const why = `The handler took longer than ${String(settings.maxHandlingMs)} ms.`;
-    for (const one of run.members) {
+    // The newest of a group first: its followers were not passed to the handler, and are given back with its failure.
+    for (const one of run.members.toSorted((a, b) => b.followers.length - a.followers.length)) {
       if (isOver(one)) continue;
       report.totals.overdue += 1;
       report.emit({ type: 'overdue', ...one.facts });

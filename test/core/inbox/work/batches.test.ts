@@ -81,6 +81,27 @@ describe('processBatch', () => {
     expect(bench.told('released')).toEqual([]);
   });
 
+  it('fails only the newest of a group when it takes too long: the handler got no other', async () => {
+    const bench = new BatchBench({
+      maxHandlingMs: 1000,
+      retry: { attempts: 1 },
+      concurrency: 1,
+      coalesce: () => 'g',
+    });
+    await bench.inbox.pause();
+    await bench.fill(['1', '2', '3']);
+    await bench.inbox.resume();
+    await turns(20);
+    expect(bench.ids).toEqual([['3']]);
+    await bench.advance(1000);
+    expect(bench.told('overdue', 'dead', 'released').sort()).toEqual([
+      'dead 3',
+      'overdue 3',
+      'released 1',
+      'released 2',
+    ]);
+  });
+
   it('does not start a batch that was paused while it waited', async () => {
     const bench = new BatchBench({ batch: { maxWaitMs: 800 } });
     await bench.fill(['a', 'b']);

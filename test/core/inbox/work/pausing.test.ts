@@ -143,6 +143,33 @@ it('gives waiting deliveries back without counting an attempt', async () => {
   expect(bench.calls.slice(2).map(({ attempt }) => attempt)).toEqual([1, 1]);
 });
 
+it.each([
+  ['from any key', {}],
+  ['of named keys', { limits: () => ({ maxConcurrent: 5 }) }],
+] as const)('starts nothing that a claim %s returns after the pause', async (_, options) => {
+  const bench = open(options);
+  await turns(20);
+  let answer: () => void = () => undefined;
+  const late = <A extends readonly unknown[], R>(call: (...args: A) => R) => {
+    return async (...args: A): Promise<Awaited<R>> => {
+      const claimed = await call(...args);
+      await new Promise<void>((resolve) => {
+        answer = resolve;
+      });
+      return claimed;
+    };
+  };
+  bench.store.claim = late(bench.store.claim.bind(bench.store));
+  bench.store.claimKeys = late(bench.store.claimKeys.bind(bench.store));
+  await send(bench, '1', 'a');
+  await turns();
+  await bench.inbox.pause('a');
+  answer();
+  await turns(20);
+  expect(ids(bench)).toEqual([]);
+  expect(bench.told('released')).toEqual(['released 1']);
+});
+
 it('makes no claims while everything is paused', async () => {
   const bench = open({});
   await bench.inbox.pause();
