@@ -1,7 +1,8 @@
 import { memoryStore } from '@webhook-backpressure/inbox';
 import { until } from '@webhook-backpressure/core/testing';
-import { webhookInbox } from '@webhook-backpressure/web/inbox';
+import { webhookInbox, type WebhookInboxOptions } from '@webhook-backpressure/web/inbox';
 import { afterEach, describe, expect, it, vi } from 'vitest';
+import { MemoryState, MemoryStore } from '../core/inbox/shared-memory.ts';
 
 describe('an inbox with workers on a platform with waitUntil', () => {
   afterEach(() => {
@@ -62,5 +63,22 @@ describe('an inbox with workers on a platform with waitUntil', () => {
     vi.advanceTimersByTime(15 * 60_000);
     await stays[0];
     expect(vi.getTimerCount()).toBe(0);
+  });
+
+  it.each([
+    ['processBatch', { processBatch: () => new Promise<void>(() => undefined) }, 1],
+    ['on', { on: { other: () => new Promise<void>(() => undefined) } }, 1],
+    ['no workers', {}, 0],
+  ])('keeps a request alive with %s: %j', async (_, workers, count) => {
+    vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval'] });
+    const stays: Promise<unknown>[] = [];
+    const options = {
+      store: new MemoryStore(new MemoryState()),
+      verify: false,
+      waitUntil: (stay: Promise<unknown>) => void stays.push(stay),
+    };
+    const receive = webhookInbox({ ...options, ...workers } as WebhookInboxOptions);
+    await receive(new Request('http://x/', { method: 'POST' }));
+    expect(stays).toHaveLength(count);
   });
 });

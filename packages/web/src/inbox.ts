@@ -33,8 +33,6 @@ const HINT = 'Do not read the body before the inbox.';
 export function webhookInbox(options: WebhookInboxOptions): WebInboxHandler & { inbox: Inbox } {
   const findWaitUntil = waitUntilFinder(options);
   const inbox = createInbox(withoutWaitUntil(options) as InboxOptions<Request> | ReceiverOptions<Request>);
-  // Without workers it processes nothing that a request could be kept alive for.
-  const processes = 'process' in options && options.process !== undefined;
   const receive = async (source: RequestSource, ...rest: unknown[]): Promise<Response> => {
     const request = requestOf(source);
     const answer = isForInbox(request.method, () => Object.fromEntries(request.headers))
@@ -51,7 +49,7 @@ export function webhookInbox(options: WebhookInboxOptions): WebInboxHandler & { 
     // The sender has disconnected, but the platform requires a response.
     if (answer === null) return new Response(null, { status: 503 });
     const { status, headers, body } = answer;
-    if (processes && status < 300) keepAliveForInbox(findWaitUntil([source, ...rest]), inbox);
+    if (status < 300) keepAliveForInbox(findWaitUntil([source, ...rest]), inbox);
     return new Response(body === '' ? null : body, { status, headers });
   };
   return Object.assign(receive, { inbox });

@@ -69,7 +69,8 @@ const renewed = shared('kept-inboxes', () => new WeakSet<Inbox>());
  * request keeps the process running for the others: a server that is never idle would gather endless timers.
  */
 export function keepAliveForInbox(waitUntil: WaitUntil | undefined, inbox: Inbox): void {
-  if (renewed.has(inbox)) return;
+  // A receiver without workers processes nothing that a request could be kept alive for.
+  if (renewed.has(inbox) || inbox.snapshot().role === 'receiver') return;
   const alive = keepAlive(waitUntil);
   if (alive === undefined) return;
   if (!isOnWorkers()) renewed.add(inbox);
