@@ -108,24 +108,26 @@ export class Claims {
 
   async renew(claims: readonly ClaimRef[], { leaseMs, nowMs }: Lease): Promise<readonly boolean[]> {
     if (claims.length === 0) return [];
+    const before = this.#outcomes.heldOf(claims);
     const { held } = await this.#server.call<Held>('renew_v1', [
       this.#owner,
       this.#server.skew.toServer(nowMs) + leaseMs,
       claims.map(idHash),
       claims.map(({ attempt }) => attempt),
     ]);
-    for (const [at, one] of claims.entries()) if (held[at] !== true) this.#outcomes.ended(one);
+    for (const [at, one] of claims.entries()) if (held[at] !== true) this.#outcomes.ended(one, before[at]);
     return held;
   }
 
   async settle(settlements: readonly Settlement[], nowMs: number): Promise<readonly boolean[]> {
     if (settlements.length === 0) return [];
     const { skew } = this.#server;
+    const before = this.#outcomes.heldOf(settlements);
     return await this.#outcomes.settling(settlements, async () => {
       const { held } = await this.#server.call<Held>('settle_v2', [
         this.#owner,
         skew.toServer(nowMs),
-        settlements.map((one) => this.#outcomes.seqOf(one)),
+        before.map((one) => one?.seq ?? null),
         settlements.map(({ attempt }) => attempt),
         settlements.map(({ as }) => as),
         settlements.map((one) =>
@@ -136,7 +138,7 @@ export class Claims {
           one.as === 'completed' ? one.keep : one.as === 'failed' && one.isRepeated === true,
         ),
       ]);
-      for (const one of settlements) this.#outcomes.ended(one);
+      for (const [at, one] of settlements.entries()) this.#outcomes.ended(one, before[at]);
       return held;
     });
   }

@@ -14,6 +14,12 @@ export interface ClaimedRow extends ContentsRow {
   readonly seq: number;
 }
 
+/** A claim whose answer arrived. */
+interface HeldClaim {
+  readonly attempt: number;
+  readonly seq: number;
+}
+
 /** How long claims last. */
 export interface Lease {
   readonly leaseMs: number;
@@ -38,7 +44,7 @@ export class UnknownOutcomes {
   readonly #server: Server;
   readonly #owner: string;
   /** All claims whose answer arrived, by their deliveries. */
-  readonly #held = new Map<string, { readonly attempt: number; readonly seq: number }>();
+  readonly #held = new Map<string, HeldClaim>();
   readonly #settlements = new Set<string>();
   #sweepAt = Infinity;
   #sweepUntil = -Infinity;
@@ -113,15 +119,20 @@ export class UnknownOutcomes {
     this.#sweepUntil = this.#sweepAt + leaseMs;
   }
 
-  /** The number of a claimed delivery; null: this owner does not hold it. */
-  seqOf(one: DeliveryRef): number | null {
-    return this.#held.get(nameOf(one))?.seq ?? null;
+  /** The claims of deliveries that this owner holds. */
+  heldOf(deliveries: readonly DeliveryRef[]): readonly (HeldClaim | undefined)[] {
+    return deliveries.map((one) => this.#held.get(nameOf(one)));
   }
 
-  /** This owner does not hold the claim any more. It may have claimed the delivery again. */
-  ended(one: ClaimRef): void {
+  /**
+   * This owner does not hold the claim any more. Meanwhile it may have claimed the delivery again, also with the same number
+   * of attempts if it had given it back.
+   *
+   * @param held - of {@link heldOf}, before the claim was ended.
+   */
+  ended(one: ClaimRef, held: HeldClaim | undefined): void {
     const name = nameOf(one);
-    if (this.#held.get(name)?.attempt === one.attempt) this.#held.delete(name);
+    if (held?.attempt === one.attempt && this.#held.get(name) === held) this.#held.delete(name);
   }
 
   /** Makes a settlement. Returns whether each claim was held by it or by an earlier try. */
