@@ -173,7 +173,7 @@ describe.skipIf(isSkipped)('postgresStore on many machines', () => {
     const test = new EventEmitter();
     const [committed, answered] = [once(test, 'committed'), once(test, 'answered')];
     const pool = watchedPool(bed, async (text) => {
-      if (!text.includes('.settle_v2(')) return;
+      if (!text.includes('.settle_v2($1')) return;
       test.emit('committed');
       await answered;
     });
