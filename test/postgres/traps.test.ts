@@ -157,16 +157,6 @@ describe.skipIf(isSkipped)('postgresStore on many machines', () => {
     await held.store.close(START);
   });
 
-  it('settles a delivery that it has claimed again, after a settlement of its earlier claim was too late', async () => {
-    const store = await opened(bed);
-    await put(store, [delivery('a')]);
-    const first = await claimOne(store);
-    expect(await settle(store, ends.failed(first, START))).toBe(true);
-    const second = await claimOne(store);
-    expect(await settle(store, ends.completed(first))).toBe(false);
-    expect(await settle(store, ends.completed(second))).toBe(true);
-  });
-
   it('never updates the row of a body, and finds ready deliveries by a partial index', async () => {
     const store = await opened(bed);
     await put(store, [delivery('a')]);

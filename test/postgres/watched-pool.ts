@@ -4,10 +4,10 @@ import type { PostgresBed } from './bed.ts';
 /** A row of an answer. */
 export type Row = Readonly<Record<string, unknown>>;
 
-/** A pool that shows the test each answer of the server. */
+/** A pool that shows the test each answer of the server, and waits for it before it passes the answer on. */
 export function watchedPool(
   { pool }: PostgresBed,
-  see: (text: string, rows: readonly Row[]) => void,
+  see: (text: string, rows: readonly Row[]) => unknown,
 ): PostgresPool {
   return {
     connect: async (): Promise<PostgresClient> => {
@@ -15,7 +15,7 @@ export function watchedPool(
       return {
         query: async (asked) => {
           const result = await client.query<Row>(asked);
-          see(asked.text, result.rows);
+          await see(asked.text, result.rows);
           return result;
         },
         release: (isBroken) => {

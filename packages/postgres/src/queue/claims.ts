@@ -109,29 +109,26 @@ export class Claims {
 
   async renew(claims: readonly ClaimRef[], { leaseMs, nowMs }: Lease): Promise<readonly boolean[]> {
     if (claims.length === 0) return [];
-    return await this.#outcomes.ending(
-      claims,
-      async () => {
-        const { held } = await this.#server.call<Held>('renew_v1', [
-          this.#owner,
-          this.#server.skew.toServer(nowMs) + leaseMs,
-          claims.map(idHash),
-          claims.map(({ attempt }) => attempt),
-        ]);
-        return held;
-      },
-      (isHeld) => !isHeld,
-    );
+    const before = this.#outcomes.heldOf(claims);
+    const { held } = await this.#server.call<Held>('renew_v1', [
+      this.#owner,
+      this.#server.skew.toServer(nowMs) + leaseMs,
+      claims.map(idHash),
+      claims.map(({ attempt }) => attempt),
+    ]);
+    for (const [at, one] of claims.entries()) if (held[at] !== true) this.#outcomes.ended(one, before[at]);
+    return held;
   }
 
   async settle(settlements: readonly Settlement[], nowMs: number): Promise<readonly boolean[]> {
     if (settlements.length === 0) return [];
     const { skew } = this.#server;
     return await this.#outcomes.settling(settlements, async (some) => {
+      const before = this.#outcomes.heldOf(some);
       const { held } = await this.#server.call<Held>('settle_v2', [
         this.#owner,
         skew.toServer(nowMs),
-        some.map((one) => this.#outcomes.seqOf(one)),
+        before.map((one) => one?.seq ?? null),
         some.map(({ attempt }) => attempt),
         some.map(({ as }) => as),
         some.map((one) =>
@@ -142,6 +139,7 @@ export class Claims {
           one.as === 'completed' ? one.keep : one.as === 'failed' && one.isRepeated === true,
         ),
       ]);
+      for (const [at, one] of some.entries()) this.#outcomes.ended(one, before[at]);
       return held;
     });
   }

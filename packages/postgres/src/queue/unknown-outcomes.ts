@@ -22,6 +22,12 @@ export interface ClaimedRow extends ContentsRow {
   readonly seq: number;
 }
 
+/** A claim whose answer arrived. */
+interface HeldClaim {
+  readonly attempt: number;
+  readonly seq: number;
+}
+
 /** A row beside those of claimed deliveries. */
 interface NoDelivery {
   readonly id: null;
@@ -51,7 +57,7 @@ export class UnknownOutcomes {
   readonly #server: Server;
   readonly #owner: string;
   /** All claims whose answer arrived, by their deliveries. */
-  readonly #held = new Map<string, { readonly attempt: number; readonly seq: number }>();
+  readonly #held = new Map<string, HeldClaim>();
   readonly #settlements = new UnknownSettlements(isOutcomeUnknown);
   #sweepAt = Infinity;
   #sweepUntil = -Infinity;
@@ -129,26 +135,20 @@ export class UnknownOutcomes {
     this.#sweepUntil = this.#sweepAt + leaseMs;
   }
 
-  /** The number of a claimed delivery; null: this owner does not hold it. */
-  seqOf(one: DeliveryRef): number | null {
-    return this.#held.get(nameOf(one))?.seq ?? null;
+  /** The claims of deliveries that this owner holds. */
+  heldOf(deliveries: readonly DeliveryRef[]): readonly (HeldClaim | undefined)[] {
+    return deliveries.map((one) => this.#held.get(nameOf(one)));
   }
 
-  /** Makes a call that may end claims. A delivery that it gives back can be claimed again before it is answered. */
-  async ending(
-    refs: readonly ClaimRef[],
-    call: () => Promise<readonly boolean[]>,
-    isEnded: (isHeld: boolean) => boolean,
-  ): Promise<readonly boolean[]> {
-    const claims = refs.map((one) => this.#held.get(nameOf(one)));
-    const held = await call();
-    for (const [at, one] of refs.entries()) {
-      const name = nameOf(one);
-      const claim = this.#held.get(name);
-      const isSame = claim === claims[at] && claim?.attempt === one.attempt;
-      if (isSame && isEnded(held[at] === true)) this.#held.delete(name);
-    }
-    return held;
+  /**
+   * This owner does not hold the claim any more. Meanwhile it may have claimed the delivery again, also with the same number
+   * of attempts if it had given it back.
+   *
+   * @param held - of {@link heldOf}, before the claim was ended.
+   */
+  ended(one: ClaimRef, held: HeldClaim | undefined): void {
+    const name = nameOf(one);
+    if (held?.attempt === one.attempt && this.#held.get(name) === held) this.#held.delete(name);
   }
 
   /** Looks for an unfinished delivery. If there is none, a transaction of the application has ended its claim. */
@@ -166,11 +166,7 @@ export class UnknownOutcomes {
     settle: (some: readonly Settlement[]) => Promise<readonly boolean[]>,
   ): Promise<readonly boolean[]> {
     return this.#settlements.settling(settlements, async (some, isRepeated) => {
-      const held = await this.ending(
-        some,
-        () => settle(some),
-        () => true,
-      );
+      const held = await settle(some);
       const repeated = some.filter((one, at) => held[at] !== true && isRepeated(one));
       const rows = repeated.length === 0 ? [] : await this.#rowsOf(repeated);
       const done = new Set(repeated.filter((one, at) => this.#isDone(one, rows[at])));
