@@ -73,7 +73,7 @@ function search(workers: number, deliveries: number, rules: Rules): Search {
 }
 
 describe('the protocol of claims, with two faults', () => {
-  it.each([[1, 1], [2, 2], [3, 2], ...(isLong ? [[3, 3] as const] : [])])(
+  it.each<[number, number]>([[1, 1], [2, 2], [3, 2], ...(isLong ? [[3, 3] satisfies [number, number]] : [])])(
     'of %d workers and %d deliveries is safe and can end in every state',
     (workers, deliveries) => {
       const { states, violation, stuck } = search(workers, deliveries, SOUND);
