@@ -48,7 +48,7 @@ export default defineConfig(({ mode }) => {
         },
         { extends: true, test: { name: 'own process', include: OWN, exclude } },
       ],
-      globalSetup: ['test/postgres/global-setup.ts', 'test/redis/global-setup.ts'],
+      globalSetup: ['examples', 'postgres', 'redis'].map((folder) => `test/${folder}/global-setup.ts`),
       // One more than cores: many tests wait for servers and processes.
       maxWorkers: availableParallelism() + 1,
       // Simulations of minutes take seconds, and several times as many on a machine that does something else as well.

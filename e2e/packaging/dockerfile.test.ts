@@ -3,13 +3,13 @@ import { once } from 'node:events';
 import { cp, mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterAll, expect, it } from 'vitest';
+import { afterAll, expect, inject, it } from 'vitest';
 import { root } from '../../tooling/packages.js';
-import { packAll, testedVersion } from './packed.ts';
+import { testedVersion } from './packed.ts';
 import { run } from '../../test/examples/run.ts';
 
 const folder = await mkdtemp(join(tmpdir(), 'webhook-backpressure-dockerfile-'));
-const packages = await packAll(folder);
+const packages = inject('packed');
 const production = await readFile(join(root, 'docs/production.md'), 'utf8');
 
 afterAll(() => rm(folder, { recursive: true }));

@@ -1,5 +1,8 @@
 import { readFileSync } from 'node:fs';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import type { TestProject } from 'vitest/node';
 import { entriesOf, neededBy, publishedPackages, root } from '../../tooling/packages.js';
 import { run } from '../../test/examples/run.ts';
 
@@ -18,6 +21,20 @@ export interface Packed {
   readonly specifiers: readonly string[];
   /** The names of the packages of ours that it needs, also indirectly, and its own. */
   readonly needs: readonly string[];
+}
+
+declare module 'vitest' {
+  export interface ProvidedContext {
+    /** The published packages. */
+    readonly packed: readonly Packed[];
+  }
+}
+
+/** Packs once for all test files. */
+export async function setup(project: TestProject): Promise<() => Promise<void>> {
+  const folder = await mkdtemp(join(tmpdir(), 'webhook-backpressure-packed-'));
+  project.provide('packed', await packAll(folder));
+  return () => rm(folder, { recursive: true });
 }
 
 /** Packs every published package of `repository`, this one or a copy, into `destination`. */

@@ -1,5 +1,6 @@
 import { cp, mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { expect } from 'vitest';
 import { isSound } from '../../packages/sqlite/src/connection/drivers.ts';
 import { root } from '../../tooling/packages.js';
 import { run } from '../../test/examples/run.ts';
@@ -80,13 +81,25 @@ export async function compile(
   }
 }
 
-/** What the program in `file`, a path in the project, reports, when it is run by `node`, a command with its flags. */
-export async function report(
+/**
+ * Runs programs in `folder`, a path in the project, one after the other in one process of `node`, a command with its flags,
+ * and expects what all report.
+ */
+export async function expectReports(
   project: string,
-  file: string,
+  folder: string,
+  programs: readonly string[],
+  extension = 'js',
   node: readonly string[] = [process.execPath],
-): Promise<unknown> {
-  const script = `import(${JSON.stringify(`./${file}`)}).then(async ({ main }) => console.log(JSON.stringify(await main())))`;
+): Promise<void> {
+  const files = Object.fromEntries(programs.map((one) => [one, `./${folder}/${one}.${extension}`]));
+  const script = `(async () => {
+    const reports = {};
+    for (const [program, file] of Object.entries(${JSON.stringify(files)}))
+      reports[program] = await import(file).then(({ main }) => main()).catch(String);
+    console.log(JSON.stringify(reports));
+  })()`;
   const [program = '', ...flags] = node;
-  return JSON.parse(await run(program, [...flags, '-e', script], project)) as unknown;
+  const reports: unknown = JSON.parse(await run(program, [...flags, '-e', script], project));
+  expect(reports).toEqual(Object.fromEntries(programs.map((one) => [one, REPORT])));
 }

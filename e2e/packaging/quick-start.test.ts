@@ -3,14 +3,14 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterAll, expect, it } from 'vitest';
+import { afterAll, expect, inject, it } from 'vitest';
 import { root } from '../../tooling/packages.js';
-import { packAll, testedVersion } from './packed.ts';
+import { testedVersion } from './packed.ts';
 import { run } from '../../test/examples/run.ts';
 import { tools } from './tools.ts';
 
 const folder = await mkdtemp(join(tmpdir(), 'webhook-backpressure-quick-start-'));
-const packages = await packAll(folder);
+const packages = inject('packed');
 
 afterAll(() => rm(folder, { recursive: true }));
 

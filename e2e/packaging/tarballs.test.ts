@@ -1,14 +1,23 @@
-import { mkdtemp, readFile, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { readFile } from 'node:fs/promises';
 import { join, posix } from 'node:path';
-import { afterAll, describe, expect, it } from 'vitest';
+import { describe, expect, inject, it } from 'vitest';
 import { packedPages, root } from '../../tooling/packages.js';
 import { linksIn } from '../../test/docs/pages.ts';
-import { run } from '../../test/examples/run.ts';
-import { packAll } from './packed.ts';
 import { tools } from './tools.ts';
 
 const REPOSITORY = 'https://github.com/webhook-backpressure/webhook-backpressure';
+
+/** What is used of the tools, which are installed outside the checkout. */
+interface Publint {
+  publint(options: {
+    readonly pack: { readonly tarball: ArrayBuffer };
+    readonly level: 'warning';
+  }): Promise<{ readonly messages: readonly unknown[] }>;
+}
+interface Attw {
+  createPackageFromTarballData(tarball: Uint8Array): object;
+  checkPackage(contents: object): Promise<object>;
+}
 
 /** What is in a package beside its sources and the entries that users import. */
 const BESIDE_ENTRIES: Readonly<Record<string, readonly string[]>> = {
@@ -24,10 +33,10 @@ const BESIDE_ENTRIES: Readonly<Record<string, readonly string[]>> = {
 /** What several entries of a package import is in its own files, so that it is loaded once. */
 const SHARED = /^dist\/shared-[\w-]+\.c?js(?:\.map)?$/;
 
-const folder = await mkdtemp(join(tmpdir(), 'webhook-backpressure-tarballs-'));
-const packages = await packAll(folder);
-
-afterAll(() => rm(folder, { recursive: true }));
+const packages = inject('packed');
+/** Loaded once for all packages: a process for each takes a second to start. */
+const { publint } = (await import(tools.publint)) as Publint;
+const { checkPackage, createPackageFromTarballData } = (await import(tools.attw)) as Attw;
 
 describe.each(packages)('the tarball of $name', ({ folder: from, files, entries, tarball }) => {
   const read = (file: string): Promise<string> => readFile(join(root, 'packages', from, file), 'utf8');
@@ -78,11 +87,13 @@ describe.each(packages)('the tarball of $name', ({ folder: from, files, entries,
   );
 
   it('passes publint', async () => {
-    await run(process.execPath, [tools.publint, 'run', '--strict', tarball], root);
+    const { buffer } = new Uint8Array(await readFile(tarball));
+    expect((await publint({ pack: { tarball: buffer }, level: 'warning' })).messages).toEqual([]);
   });
 
   it('has types that resolve as its code does', async () => {
-    await run(process.execPath, [tools.attw, '--no-definitely-typed', '--format', 'ascii', tarball], root);
+    const checked = await checkPackage(createPackageFromTarballData(await readFile(tarball)));
+    expect(checked).toMatchObject({ types: { kind: 'included' }, problems: [] });
   });
 });
 

@@ -14,10 +14,10 @@ const MODULES = join(FOLDER, 'node_modules');
 
 /** The programs that only these checks use. They have their own lockfile, so that `npm ci` does not install them. */
 export const tools = {
-  attw: join(MODULES, '@arethetypeswrong/cli/dist/index.js'),
+  attw: join(MODULES, '@arethetypeswrong/core/dist/index.js'),
   jest: join(MODULES, 'jest/bin/jest.js'),
   pnpm: join(MODULES, 'pnpm/bin/pnpm.cjs'),
-  publint: join(MODULES, 'publint/src/cli.js'),
+  publint: join(MODULES, 'publint/src/index-node.js'),
 } as const;
 
 /** Installs the tools before the test files start, which run in parallel. */

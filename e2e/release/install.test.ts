@@ -2,7 +2,7 @@ import { join } from 'node:path';
 import { beforeAll, describe, expect, inject, it } from 'vitest';
 import { adapters } from '../../tooling/packages.js';
 import { testedVersion } from '../packaging/packed.ts';
-import { compile, report, REPORT } from '../packaging/project.ts';
+import { compile, expectReports } from '../packaging/project.ts';
 import { NODE_AND_NPM, Project } from './project.ts';
 import { UNSCOPED } from './scope.ts';
 
@@ -60,9 +60,6 @@ describe.each(NODE_AND_NPM)('an empty project on Node.js $node with npm $npm', (
 
   it('compiles programs strictly, and runs them', async () => {
     await compile(join(project.folder, 'program'), PROGRAMS, { module: 'NodeNext' }, 'module');
-    for (const program of PROGRAMS) {
-      const file = `program/built/${program}.js`;
-      expect([program, await report(project.folder, file, [project.node])]).toEqual([program, REPORT]);
-    }
+    await expectReports(project.folder, 'program/built', PROGRAMS, 'js', [project.node]);
   });
 });

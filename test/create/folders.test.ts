@@ -10,6 +10,7 @@ import { FRAMEWORKS } from '../../packages/create/src/frameworks.ts';
 import { SENDERS } from '../../packages/create/src/senders.ts';
 import { STORES } from '../../packages/create/src/stores.ts';
 import { publishedPackages, root } from '../../tooling/packages.js';
+import { built } from '../examples/built.ts';
 import { run } from '../examples/run.ts';
 
 const VERSION = publishedPackages()[0]?.manifest.version ?? '';
@@ -38,7 +39,7 @@ mkdirSync(join(root, 'temp'), { recursive: true });
 const folder = mkdtempSync(join(root, 'temp/create-'));
 
 // The folders import the built packages, as users do. This is quick if they are up to date.
-beforeAll(() => run('npm', ['run', '--silent', 'build'], root), 120_000);
+beforeAll(built, 120_000);
 afterAll(() => {
   rmSync(folder, { recursive: true });
 });

@@ -7,7 +7,7 @@ import { text } from 'node:stream/consumers';
 import { fileURLToPath } from 'node:url';
 import type { PageState } from '@webhook-backpressure/dashboard';
 import { afterEach, beforeAll, expect, it } from 'vitest';
-import { run } from '../examples/run.ts';
+import { built } from '../examples/built.ts';
 import { isLong } from '../long.ts';
 
 const root = fileURLToPath(new URL('../..', import.meta.url));
@@ -18,8 +18,8 @@ let demo: Demo | undefined;
 
 const widest = (output: string): number => Math.max(...output.split('\n').map((line) => line.length));
 
-// The demo starts its processes from the build. An up-to-date build takes no time.
-beforeAll(() => run('npx', ['tsc', '-b', 'demo'], root), 120_000);
+// The demo starts its processes from the build.
+beforeAll(built, 120_000);
 
 afterEach(() => demo?.kill('SIGKILL'));
 

@@ -5,9 +5,7 @@ import { adviceFor, builtInSenders, type SenderProfile } from '@webhook-backpres
 import { medianOf, type Row } from '../../bench/src/fire/peers-report.ts';
 import { pictureOf } from '../../bench/src/fire/picture.ts';
 import { root } from '../../tooling/packages.js';
-import { examplesIn } from '../../tooling/plans.js';
 import { codeIn, page, rowsOf, sectionOf, tokensOf } from './pages.ts';
-import { planOf } from './plan-of.ts';
 
 const readme = page('README.md');
 const choices = rowsOf(sectionOf(readme, 'Middleware or inbox?'), 'The sender');
@@ -70,12 +68,6 @@ describe('the README', () => {
     const ignoring = [...profiles.values()].filter(({ retryAfter }) => retryAfter === 'ignored');
     expect(readme.source).toContain(`[${String(profiles.size)} senders](docs/senders.md)`);
     expect(readme.source).toContain(`${String(ignoring.length)} ignore \`Retry-After\``);
-  });
-
-  it('shows the output of the planner', { timeout: 60_000 }, async () => {
-    const [example] = examplesIn(readme.source);
-    // After an intended change of behavior: node tooling/plans.js
-    expect(await planOf(example?.args ?? [])).toBe(example?.output);
   });
 
   it('shows the lost deliveries of the benchmark', () => {

@@ -29,7 +29,7 @@ function recipe(names: object = {}): KeyOf {
   return runBlock(block?.text ?? '', {}, { ...NO_MOUNTS, ...names }, 'keyOf') as KeyOf;
 }
 
-const SECONDS = 120;
+const SECONDS = 60;
 const OTHERS = ['b', 'c', 'd', 'e'];
 type KeyOf = (tenant: string, id: string) => string;
 const byTenant: KeyOf = (tenant) => tenant;

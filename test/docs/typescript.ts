@@ -13,6 +13,9 @@ const { options } = ts.getParsedCommandLineOfConfigFile(
   },
 ) as ts.ParsedCommandLine;
 
+/** By path. Reading and parsing them takes longer than most checks. */
+const parsed = new Map<string, ts.SourceFile | undefined>();
+
 /** Compiles files of the repository, and others that exist only here, by absolute path. */
 export function programOf(
   files: readonly string[],
@@ -27,9 +30,9 @@ export function programOf(
     readFile: (path) => virtual.get(path) ?? host.readFile(path),
     getSourceFile(path, target, onError, shouldCreate) {
       const text = virtual.get(path);
-      return text === undefined
-        ? host.getSourceFile(path, target, onError, shouldCreate)
-        : ts.createSourceFile(path, text, target);
+      if (text !== undefined) return ts.createSourceFile(path, text, target);
+      if (!parsed.has(path)) parsed.set(path, host.getSourceFile(path, target, onError, shouldCreate));
+      return parsed.get(path);
     },
   });
 }

@@ -9,7 +9,7 @@ import { createInterface, type Interface } from 'node:readline';
 import { text } from 'node:stream/consumers';
 import { afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { root } from '../../tooling/packages.js';
-import { run } from './run.ts';
+import { built } from './built.ts';
 import { isRedisSkipped, redisUrl } from '../redis/bed.ts';
 
 const examples = readdirSync(`${root}/examples`).filter((name) => name.endsWith('.js'));
@@ -27,7 +27,7 @@ const withoutServer = examples.filter((name) => !withServer.includes(name));
 let child: ChildProcess | undefined;
 
 // The examples import the built packages, as users do. This is quick if they are up to date.
-beforeAll(() => run('npm', ['run', '--silent', 'build'], root), 120_000);
+beforeAll(built, 120_000);
 
 afterEach(() => child?.kill('SIGKILL'));
 

@@ -4,10 +4,11 @@ import type { AddressInfo } from 'node:net';
 import { text } from 'node:stream/consumers';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { root } from '../../tooling/packages.js';
+import { built } from './built.ts';
 import { run } from './run.ts';
 
 // The programs import the built packages, as users do.
-beforeAll(() => run('npm', ['run', '--silent', 'build'], root), 120_000);
+beforeAll(built, 120_000);
 
 const pattern = (name: string, variables: NodeJS.ProcessEnv = {}): Promise<string> =>
   run(process.execPath, [`examples/patterns/${name}`], root, { ...process.env, ...variables });

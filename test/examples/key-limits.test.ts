@@ -2,9 +2,9 @@ import { execFile } from 'node:child_process';
 import { promisify } from 'node:util';
 import { beforeAll, expect, it } from 'vitest';
 import { root } from '../../tooling/packages.js';
-import { run } from './run.ts';
+import { built } from './built.ts';
 
-beforeAll(() => run('npm', ['run', '--silent', 'build'], root), 120_000);
+beforeAll(built, 120_000);
 
 it('keeps the limits of each key, and holds a key whose handler throws RetryAfter', async () => {
   const { stdout } = await promisify(execFile)(process.execPath, ['examples/patterns/key-limits.js'], {

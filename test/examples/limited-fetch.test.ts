@@ -9,10 +9,10 @@ import { createInterface } from 'node:readline';
 import { text } from 'node:stream/consumers';
 import { beforeAll, expect, it } from 'vitest';
 import { root } from '../../tooling/packages.js';
-import { run } from './run.ts';
+import { built } from './built.ts';
 
 // The examples import the built packages, as users do. This is quick if they are up to date.
-beforeAll(() => run('npm', ['run', '--silent', 'build'], root), 120_000);
+beforeAll(built, 120_000);
 
 it('processes a delivery whose calls the API refuses at first: in place, and after a longer wait by another attempt', async () => {
   const calls: string[] = [];

@@ -6,10 +6,10 @@ import { text } from 'node:stream/consumers';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { root } from '../../tooling/packages.js';
 import { isSkipped, PostgresBed } from '../postgres/bed.ts';
-import { run } from './run.ts';
+import { built } from './built.ts';
 
 // The examples import the built packages, as users do.
-beforeAll(() => run('npm', ['run', '--silent', 'build'], root), 120_000);
+beforeAll(built, 120_000);
 
 describe.skipIf(isSkipped)('patterns/one-transaction.js', () => {
   const bed = new PostgresBed();

@@ -9,7 +9,7 @@ import { text } from 'node:stream/consumers';
 import { afterEach, beforeAll, describe, expect, it, vi } from 'vitest';
 import { root } from '../../tooling/packages.js';
 import { page, tokensOf } from '../docs/pages.ts';
-import { run } from './run.ts';
+import { built } from './built.ts';
 
 const quickStarts = [
   'README.md',
@@ -19,7 +19,7 @@ const quickStarts = [
 let child: ChildProcess | undefined;
 
 // The programs import the built packages, as users do. This is quick if they are up to date.
-beforeAll(() => run('npm', ['run', '--silent', 'build'], root), 120_000);
+beforeAll(built, 120_000);
 
 afterEach(() => child?.kill('SIGKILL'));
 

@@ -8,10 +8,10 @@ import { beforeAll, expect, it } from 'vitest';
 import { root } from '../../tooling/packages.js';
 import { FakeGitHub, HOOK } from '../reconcile/fake-github.ts';
 import { serve } from '../reconcile/serve.ts';
-import { run } from './run.ts';
+import { built } from './built.ts';
 
 // The examples import the built packages, as users do. This is quick if they are up to date.
-beforeAll(() => run('npm', ['run', '--silent', 'build'], root), 120_000);
+beforeAll(built, 120_000);
 
 it('processes what GitHub could not deliver while it was down, and asks for nothing after a restart', async () => {
   const fake = new FakeGitHub({ wallMs: Date.now });

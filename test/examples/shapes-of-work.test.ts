@@ -6,12 +6,12 @@ import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { root } from '../../tooling/packages.js';
-import { run } from './run.ts';
+import { built } from './built.ts';
 
 let child: ChildProcess | undefined;
 let folder: string;
 
-beforeAll(() => run('npm', ['run', '--silent', 'build'], root), 120_000);
+beforeAll(built, 120_000);
 
 afterEach(async () => {
   if (child?.exitCode === null) {

@@ -3,13 +3,13 @@ import { once } from 'node:events';
 import { createInterface, type Interface } from 'node:readline';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { root } from '../../tooling/packages.js';
-import { run } from './run.ts';
+import { built } from './built.ts';
 import { isSkipped, PostgresBed } from '../postgres/bed.ts';
 
 const children: ChildProcess[] = [];
 
 // The examples import the built packages, as users do.
-beforeAll(() => run('npm', ['run', '--silent', 'build'], root), 120_000);
+beforeAll(built, 120_000);
 afterEach(() => {
   for (const child of children.splice(0)) child.kill('SIGKILL');
 });

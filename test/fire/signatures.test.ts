@@ -135,7 +135,7 @@ describe('the requests of fire', () => {
     expect(composed('bitbucket', 0, 1).headers['x-attempt-number']).toBe('2');
   });
 
-  it('have different ids for 100,000 deliveries, in the form of the sender', () => {
+  it('have different ids for 10,000 deliveries, in the form of the sender', () => {
     const composer = new Composer(
       'stripe',
       URL_OF_HOOK,
@@ -144,10 +144,10 @@ describe('the requests of fire', () => {
       () => NOW_MS,
     );
     const ids = new Set<string>();
-    for (let i = 0; i < 100_000; i += 1) {
+    for (let i = 0; i < 10_000; i += 1) {
       ids.add((JSON.parse(composer.compose(i, 0).body.toString()) as { id: string }).id);
     }
-    expect(ids.size).toBe(100_000);
+    expect(ids.size).toBe(10_000);
     expect([...ids].every((id) => /^evt_[A-Za-z\d]{24}$/.test(id))).toBe(true);
   });
 });

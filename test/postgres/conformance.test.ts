@@ -7,7 +7,12 @@ import { isSkipped, PostgresBed } from './bed.ts';
 const MODEL_RUNS = 15;
 
 describe.skipIf(isSkipped)('postgresStore', () => {
-  storeSuite('on a real server', () => new PostgresBed(), MODEL_RUNS);
+  storeSuite('on a real server', () => new PostgresBed({ isReused: true }), MODEL_RUNS);
   // It differs in how connections are used, which test/postgres/pgbouncer.test.ts checks behind PgBouncer.
-  if (isLong) storeSuite('behind a pool of connections', () => new PostgresBed({ pooled: true }), MODEL_RUNS);
+  if (isLong)
+    storeSuite(
+      'behind a pool of connections',
+      () => new PostgresBed({ pooled: true, isReused: true }),
+      MODEL_RUNS,
+    );
 });

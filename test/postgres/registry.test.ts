@@ -11,7 +11,7 @@ describe.skipIf(isSkipped).each(LEVELS)('on PostgreSQL with %s transactions', (l
   const options = `-c default_transaction_isolation=${level.replace(' ', '\\ ')}`;
 
   describeRegistry('postgresRegistry', () => {
-    const bed = new PostgresBed();
+    const bed = new PostgresBed({ isReused: true });
     const { schema } = bed;
     const pools: pg.Pool[] = [];
     return {

@@ -7,7 +7,7 @@ import { isSkipped, PostgresBed } from './bed.ts';
 import { tool, toolHere } from './run-tool.ts';
 
 function createBed(): ToolBed {
-  const bed = new PostgresBed();
+  const bed = new PostgresBed({ isReused: true });
   const { schema, connectionString, pool } = bed;
   return {
     noun: 'the schema',

@@ -1,37 +1,37 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { delivery, opened, put, START } from '../core/inbox/store/cases/store-fixtures.ts';
 import { isSkipped, PostgresBed } from './bed.ts';
-import { tool } from './run-tool.ts';
+import { tool, toolHere } from './run-tool.ts';
 
 const MISSING = 'The connection is missing: add postgres://…, or set DATABASE_URL or PGHOST. Try --help.\n';
 
 describe('without a server', () => {
   it('prints help', async () => {
-    const [asked, nothing] = [await tool(['--help']), await tool([])];
+    const [asked, nothing] = [await tool(['--help']), await toolHere([])];
     expect(asked).toMatchObject({ code: 0, err: '' });
     expect(asked.out).toMatch(
       /^Usage: webhook-backpressure-postgres COMMAND \[ID\] \[CONNECTION\] \[options\]$/m,
     );
     expect(asked.out).toMatch(/^ {2}schema +prints the statements/m);
     expect(nothing).toEqual(asked);
-    expect(await tool(['schema', '--help'])).toEqual(asked);
+    expect(await toolHere(['schema', '--help'])).toEqual(asked);
   });
 
   it('prints the statements that create or migrate the tables', async () => {
-    const { code, out } = await tool(['schema', '--schema', 'elsewhere']);
+    const { code, out } = await toolHere(['schema', '--schema', 'elsewhere']);
     expect(code).toBe(0);
     expect(out).toMatch(/^BEGIN;\nCREATE SCHEMA IF NOT EXISTS elsewhere;\n/);
     expect(out).toMatch(/\nCOMMIT;\n$/);
-    expect((await tool(['schema', '--from', '1'])).out).not.toContain('CREATE SCHEMA');
-    expect(await tool(['schema', '--from', '99'])).toMatchObject({
+    expect((await toolHere(['schema', '--from', '1'])).out).not.toContain('CREATE SCHEMA');
+    expect(await toolHere(['schema', '--from', '99'])).toMatchObject({
       code: 1,
       err: expect.stringContaining('ERR_WBP_POSTGRES_VERSION') as string,
     });
-    expect(await tool(['schema', 'extra'])).toMatchObject({
+    expect(await toolHere(['schema', 'extra'])).toMatchObject({
       code: 2,
       err: expect.stringContaining('Try --help.') as string,
     });
-    expect((await tool(['schema', '--form', '1'])).err).toBe(
+    expect((await toolHere(['schema', '--form', '1'])).err).toBe(
       'Unknown option "--form". Did you mean "--from"? Try --help.\n',
     );
   });
@@ -50,7 +50,7 @@ describe('without a server', () => {
     const { code, out, err } = await tool(['status', 'postgres://127.0.0.1:1/app']);
     expect({ code, out }).toEqual({ code: 1, out: '' });
     expect(err).toMatch(/^.*ECONNREFUSED.*ERR_WBP_POSTGRES_UNAVAILABLE.*\n$/);
-    expect((await tool(['status', 'postgres://127.0.0.1:1/app', '--schema', 'A B'])).err).toMatch(
+    expect((await toolHere(['status', 'postgres://127.0.0.1:1/app', '--schema', 'A B'])).err).toMatch(
       /^.*ERR_WBP_POSTGRES_SCHEMA.*\n$/,
     );
   });
@@ -63,7 +63,8 @@ describe.skipIf(isSkipped)('on a server', () => {
   });
   afterEach(() => bed.dispose());
 
-  const run = (...args: readonly string[]) => tool([...args, '--schema', bed.schema, bed.connectionString]);
+  const run = (...args: readonly string[]) =>
+    toolHere([...args, '--schema', bed.schema, bed.connectionString]);
 
   it('finds it by variables', async () => {
     await opened(bed);

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { powerFailures, Shim, type Life, type Losses } from './power-failures.ts';
 
 /** `npm run test:power` simulates a thousand. */
-const CUTS = Number(process.env['POWER_CUTS'] ?? 50);
+const CUTS = Number(process.env['POWER_CUTS'] ?? 25);
 const DELIVERIES = 140;
 const CUTS_PER_LIFE = 25;
 /** The syncs of a run of that length, and some that are never reached. */

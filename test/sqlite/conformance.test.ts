@@ -13,7 +13,7 @@ import { Scratch } from './scratch.ts';
 const drivers = loadNodeSqlite() === undefined ? (['libsql'] as const) : (['libsql', 'node:sqlite'] as const);
 
 /** Fewer runs than in memory, since each makes a file, and fewer still where it starts two threads around it. */
-const MODEL_RUNS = 40;
+const MODEL_RUNS = 15;
 const MODEL_RUNS_IN_THREADS = 10;
 
 let openClient = openBy.libsql;

@@ -27,7 +27,6 @@ afterEach(() => {
 
 describe.skipIf(!isMountable).each([2, 8])('a disk of %i MiB that the inbox fills', (megabytes) => {
   it.each([
-    ['completed', 'small', (one: ClaimedDelivery) => ends.completed(one)],
     ['completed', 'large', (one: ClaimedDelivery) => ends.completed(one)],
     ['dead-lettered', 'small', (one: ClaimedDelivery) => ({ ...ends.dead(one), error: '€'.repeat(4096) })],
   ])(

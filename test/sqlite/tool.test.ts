@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { bury, claim, delivery, opened, put, START } from '../core/inbox/store/cases/store-fixtures.ts';
 import { anotherProgram, BrokenFiles, execute } from './broken-files.ts';
-import { tool, toolWithoutRoot } from './run-tool.ts';
+import { tool as program, toolHere as tool, toolWithoutRoot } from './run-tool.ts';
 import { Scratch } from './scratch.ts';
 
 let scratch: Scratch;
@@ -45,7 +45,7 @@ describe('status', () => {
       oldestReceivedAt: new Date(START).toISOString(),
       owners: [{ pid: process.pid, isAlive: true }],
     });
-    const { out } = await tool('status', '--file', file);
+    const { out } = await program('status', '--file', file);
     expect(out).toMatch(/^unfinished +1 \(/m);
     expect(out).toMatch(/^dead letters +2 \(/m);
     await store.close(START);
@@ -165,7 +165,7 @@ describe('a wrong command line', () => {
 });
 
 it('prints help', async () => {
-  const [asked, nothing] = [await tool('--help'), await tool()];
+  const [asked, nothing] = [await program('--help'), await tool()];
   expect(asked).toMatchObject({ code: 0, err: '' });
   expect(asked.out).toMatch(/redrive ID\|all/);
   expect(nothing).toEqual(asked);

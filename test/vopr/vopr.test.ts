@@ -3,7 +3,8 @@ import { draw, type Plan } from './plan.ts';
 import regressions from './regressions.json' with { type: 'json' };
 import { runPlan, search } from './search.ts';
 
-const SEEDS = 200;
+/** `npm run vopr` searches more. */
+const SEEDS = 50;
 
 describe('the search', () => {
   it(`finds nothing with ${String(SEEDS)} seeds`, { timeout: 120_000 }, async () => {
@@ -12,7 +13,7 @@ describe('the search', () => {
   });
 
   it('makes the same history of a seed each time', async () => {
-    for (const seed of [1, 2, 3, 4, 5, 6, 7, 8]) {
+    for (const seed of [1, 2, 3]) {
       const [one, two] = [await runPlan(draw(seed)), await runPlan(draw(seed))];
       expect(one.world.seen.length).toBeGreaterThan(3);
       for (const history of ['seen', 'committed', 'reported'] as const)

@@ -8,10 +8,8 @@ const LONG = { timeout: 60_000 };
 
 describe('the adaptive concurrency at 3 times overload', () => {
   it.each([
-    ['constant', 5],
     ['constant', 100],
     ['uniform', 5],
-    ['uniform', 100],
   ] as const)('finds the knee and follows it (%s service, from %i)', LONG, (noise, initial) => {
     const found = reach(noise, initial);
     expect(found.settledS).toBeLessThanOrEqual(20);
@@ -23,8 +21,8 @@ describe('the adaptive concurrency at 3 times overload', () => {
   });
 
   // The limit fluctuates: a 90th percentile of 250 exponential times is off by 8 %, and the allowed queue is 10 %.
-  it.each([5, 100])('finds the knee and follows it (exponential service, from %i)', LONG, (initial) => {
-    const found = reach('exponential', initial);
+  it('finds the knee and follows it (exponential service)', LONG, () => {
+    const found = reach('exponential', 5);
     expect(found.settledS).toBeLessThanOrEqual(90);
     expect(found.lowMean).toBeGreaterThanOrEqual(0.8 * KNEE);
     expect(found.highMean).toBeLessThanOrEqual(1.2 * KNEE);
@@ -45,7 +43,7 @@ describe('the adaptive concurrency at 3 times overload', () => {
     },
   );
 
-  it.each([10, 60, 150])('finds a knee at %i as well', LONG, (knee) => {
+  it.each([10, 150])('finds a knee at %i as well', LONG, (knee) => {
     const run = runAdaptive({}, 'uniform', 1, 60, [{ fromS: 0, knee }]);
     const limits = settingsOf(run, 40, 60);
     expect(Math.min(...limits)).toBeGreaterThanOrEqual(0.8 * knee);

@@ -158,7 +158,7 @@ describe('the metrics of each key', () => {
           }
         }
       }),
-      { numRuns: 100 },
+      { numRuns: 40 },
     );
   });
 });

@@ -128,8 +128,8 @@ function stepsOf(waiting: number, keys: number): Record<string, number> {
 }
 
 describe('the number of steps of the fair queue', () => {
-  it('is the same with 10 and with 1,000,000 queued deliveries', () => {
-    expect(stepsOf(1_000_000, 3)).toEqual(stepsOf(10, 3));
+  it('is the same with 10 and with 100,000 queued deliveries', () => {
+    expect(stepsOf(100_000, 3)).toEqual(stepsOf(10, 3));
   }, 30_000);
 
   it('is the same with 10 and with 100,000 keys', () => {

@@ -91,7 +91,7 @@ describe('a flood of forged senders that never retry', () => {
     [5, 500, 0.8, 24, 1.3, 25],
     [20, 500, 0.6, 60, 1.6, 240],
   ] as const;
-  it.each(isLong ? forged : forged.slice(0, 2))(
+  it.each(isLong ? forged : forged.slice(0, 1))(
     'leaves other senders their share: %i forged keys with %i/s each',
     async (keys, perSecond, least, lost, attempts, delayS) => {
       const floods = Array.from({ length: keys }, (_, j) => {
@@ -115,7 +115,7 @@ describe('a flood of forged senders that never retry', () => {
     },
   );
 
-  it.each(isLong ? [1, 3, 30, 100] : [3, 100])(
+  it.each(isLong ? [1, 3, 30, 100] : [3])(
     'gets at most half of the starts beside one busy sender: %i forged keys',
     async (keys) => {
       const delivery = (i: number): Delivery => ({ key: `forged ${String(i % keys)}`, retries: false });

@@ -62,7 +62,7 @@ describe('deadlines', () => {
     );
   });
 
-  it('of 100,000 queued deliveries share one timer, and leave nothing behind', async () => {
+  it('of 10,000 queued deliveries share one timer, and leave nothing behind', async () => {
     const { intake, clock } = createBench({
       capacity: 200_000,
       concurrency: 1,
@@ -74,7 +74,7 @@ describe('deadlines', () => {
     const results: Promise<unknown>[] = [];
     let early = 0;
     let late = 0;
-    for (let i = 0; i < 100_000; i += 1) {
+    for (let i = 0; i < 10_000; i += 1) {
       const atMs = 1000 + random() * 50_000;
       const { permit } = letIn(intake.admit({ key: String(i % 1000), maxWaitMs: atMs }));
       const told = Promise.resolve(permit).then(({ admitted }) => {
@@ -95,11 +95,11 @@ describe('deadlines', () => {
       depth: 0,
       keys: 0,
       active: 1,
-      totals: { withdrawn: { expired: 100_000 } },
+      totals: { withdrawn: { expired: 10_000 } },
     });
   }, 30_000);
 
-  it('take the same number of steps with 10 and with 100,000 due at the same time', () => {
+  it('take the same number of steps with 10 and with 10,000 due at the same time', () => {
     const steps = (count: number): number[] => {
       const { clock, deadlines } = wheel();
       let touched = 0;

@@ -62,11 +62,11 @@ describe('Standard Webhooks with the URL of a key set', () => {
 
   it('fetches at most once a minute however many forged requests arrive', async () => {
     const { server, time, verify, sentBy } = jwksBench();
-    for (let second = 0; second < 600; second += 1) {
+    for (let second = 0; second < 180; second += 1) {
       expect(await statusOf(verify, sentBy(WHPK[1]))).toBe(401);
       time.now += 1000;
     }
-    expect(server.fetch).toHaveBeenCalledTimes(10);
+    expect(server.fetch).toHaveBeenCalledTimes(3);
   });
 
   it('withdraws a key after an hour, but keeps the keys while the server is down', async () => {

@@ -4,7 +4,7 @@ import { PostgresBed } from '../bed.ts';
 
 /** An inbox on PostgreSQL whose handlers write to a table of the application. */
 export class TransactionBed {
-  readonly bed: PostgresBed = new PostgresBed();
+  readonly bed: PostgresBed = new PostgresBed({ isReused: true });
   readonly events: InboxEvent[] = [];
   readonly table: string = `${this.bed.schema}_effects`;
   inbox!: Inbox;

@@ -9,7 +9,7 @@ describe.skipIf(isSkipped)('send with the client of a transaction', () => {
   let arrived: string[];
   let onArrival: (id: string) => void;
   beforeEach(() => {
-    bed = new PostgresBed();
+    bed = new PostgresBed({ isReused: true });
     arrived = [];
     onArrival = () => undefined;
   });

@@ -170,7 +170,7 @@ describe('garbage', () => {
           expect(Number.isFinite(hints.resetMs) && hints.resetMs >= 0).toBe(true);
         }
       }),
-      { numRuns: 2000 },
+      { numRuns: 400 },
     );
   });
 

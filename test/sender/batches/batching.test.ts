@@ -80,7 +80,7 @@ describe('batching', () => {
           expect(isFull || sizeOf([...members, next]) > batch.maxBytes).toBe(true);
         }
       }),
-      { seed: 1, numRuns: 150 },
+      { seed: 1, numRuns: 50 },
     );
   });
 
@@ -222,7 +222,7 @@ describe('batching', () => {
           }
         },
       ),
-      { seed: 1, numRuns: 100 },
+      { seed: 1, numRuns: 40 },
     );
   });
 });

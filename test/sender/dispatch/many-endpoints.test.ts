@@ -3,14 +3,12 @@ import { describe, expect, it } from 'vitest';
 import { SenderBed } from './bed.ts';
 
 /** 100,000 take a minute on a busy machine and show the same. */
-const ENDPOINTS = 5000;
+const ENDPOINTS = 2000;
 
 async function sendOneToEach(bed: SenderBed): Promise<void> {
-  for (let from = 0; from < ENDPOINTS; from += 5000) {
-    const sends = Array.from({ length: 5000 }, (_, n) => bed.send('1', `ep-${String(from + n)}`));
-    await bed.settle(60);
-    await Promise.all(sends);
-  }
+  const sends = Array.from({ length: ENDPOINTS }, (_, n) => bed.send('1', `ep-${String(n)}`));
+  await bed.settle(60);
+  await Promise.all(sends);
 }
 
 describe('with thousands of endpoints', () => {
@@ -31,13 +29,13 @@ describe('with thousands of endpoints', () => {
     });
     const bed = new SenderBed(() => opened.then(() => new Response(null, { status: 204 })));
     const sends: Promise<unknown>[] = [];
-    for (let n = 0; n < 12_000; n += 1) sends.push(bed.send(String(n), `ep-${String(n)}`));
+    for (let n = 0; n < 10_500; n += 1) sends.push(bed.send(String(n), `ep-${String(n)}`));
     await bed.settle(400);
     await Promise.all(sends);
     expect(bed.sender.snapshot().inFlight).toBe(10_000);
     open();
     await bed.run(2000, 100);
-    expect(bed.sender.snapshot()).toMatchObject({ depth: 0, totals: { delivered: 12_000 } });
+    expect(bed.sender.snapshot()).toMatchObject({ depth: 0, totals: { delivered: 10_500 } });
   });
 
   it('finds the events of all of them after a restart', async () => {

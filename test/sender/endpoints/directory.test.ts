@@ -130,17 +130,17 @@ describe('the directory of endpoints', () => {
     expect(directory.size).toBe(51);
   });
 
-  it('asks for 100,000 endpoints in bounded time, and forgets all but 10,000 idle ones', async () => {
+  it('asks for 20,000 endpoints in bounded time, and forgets all but 10,000 idle ones', async () => {
     const asked: string[] = [];
     const { directory, changed } = directoryOf((id) => {
       asked.push(id);
       return Promise.resolve(GOOD);
     });
-    for (let count = 0; count < 100_000; count += 1) directory.get(String(count));
+    for (let count = 0; count < 20_000; count += 1) directory.get(String(count));
     expect(asked).toHaveLength(50);
-    while (changed.length < 100_000) await settled();
-    expect(asked).toHaveLength(100_000);
-    for (let count = 0; count < 100_000; count += 1) directory.release(String(count));
+    while (changed.length < 20_000) await settled();
+    expect(asked).toHaveLength(20_000);
+    for (let count = 0; count < 20_000; count += 1) directory.release(String(count));
     expect(directory.size).toBe(10_000);
   });
 

@@ -134,12 +134,12 @@ describe('moving by a filter', () => {
     expect(memory.stats()).toMatchObject({ depth: 1, deadLetters: 99 });
   });
 
-  it('reads each of 100,000 dead letters once, in pages, and keeps none of them', async () => {
-    const { bench, store } = await over(mixed(100_000), MANY);
+  it('reads each of 20,000 dead letters once, in pages, and keeps none of them', async () => {
+    const { bench, store } = await over(mixed(20_000), MANY);
     store.counts.clear();
     const tried = await bench.inbox.deadLetters.purge({ sender: 'stripe' }, { dryRun: true });
-    expect(tried.count).toBe(25_000);
-    expect(Object.fromEntries(store.counts)).toMatchObject({ scanDeadLetters: 100 });
+    expect(tried.count).toBe(5000);
+    expect(Object.fromEntries(store.counts)).toMatchObject({ scanDeadLetters: 20 });
     expect(store.counts.has('listDeadLetters')).toBe(false);
   }, 60_000);
 });

@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import { isLong } from '../../../long.ts';
 import { first, isDone, type Rules, type State, stepsFrom, violationsIn } from './protocol.ts';
 
 const FAULTS = 2;
@@ -72,16 +73,14 @@ function search(workers: number, deliveries: number, rules: Rules): Search {
 }
 
 describe('the protocol of claims, with two faults', () => {
-  it.each([
-    [1, 1],
-    [2, 2],
-    [3, 2],
-    [3, 3],
-  ])('of %d workers and %d deliveries is safe and can end in every state', (workers, deliveries) => {
-    const { states, violation, stuck } = search(workers, deliveries, SOUND);
-    expect({ violation, stuck }).toEqual({ violation: undefined, stuck: 0 });
-    expect(states).toBeGreaterThan(10);
-  });
+  it.each<[number, number]>([[1, 1], [2, 2], [3, 2], ...(isLong ? [[3, 3] satisfies [number, number]] : [])])(
+    'of %d workers and %d deliveries is safe and can end in every state',
+    (workers, deliveries) => {
+      const { states, violation, stuck } = search(workers, deliveries, SOUND);
+      expect({ violation, stuck }).toEqual({ violation: undefined, stuck: 0 });
+      expect(states).toBeGreaterThan(10);
+    },
+  );
 
   it.each<[keyof Rules, RegExp]>([
     ['isFenced', /completed for a claim that had ended/],

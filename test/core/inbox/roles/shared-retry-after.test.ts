@@ -59,7 +59,6 @@ describe('Retry-After of several receivers on one store', () => {
   });
 
   it.each([
-    { receivers: 1, isInRegistry: false, attempts: 2.6 },
     { receivers: 4, isInRegistry: true, attempts: 2.8 },
     { receivers: 4, isInRegistry: false, attempts: 4 },
   ])('spreads the retries of a burst: %j', async ({ receivers, isInRegistry, attempts }) => {

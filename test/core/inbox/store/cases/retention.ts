@@ -57,18 +57,18 @@ export function retention(bed: BedOf): void {
       const retention = 8000;
       const keep = 40;
       const completedAtMs = new Map<string, number>();
-      for (let at = 0; at < 400; at += 1) {
+      for (let at = 0; at < 240; at += 1) {
         const nowMs = START + at * 250;
         await completeAt(store, String(at), nowMs);
         completedAtMs.set(String(at), nowMs);
         // By age, with two ids a second and a retention of eight seconds; then by number.
-        const beforeMs = at < 200 ? nowMs - retention : 0;
-        await store.forget({ beforeMs, keep: at < 200 ? ALL : keep, limit: 100, nowMs });
+        const beforeMs = at < 120 ? nowMs - retention : 0;
+        await store.forget({ beforeMs, keep: at < 120 ? ALL : keep, limit: 100, nowMs });
         const { remembered } = await store.stats();
-        if (at >= 50 && at < 200) expect(remembered).toBeGreaterThanOrEqual(retention / 250);
-        if (at >= 50 && at < 200) expect(remembered).toBeLessThanOrEqual((retention / 250) * (1 + 1 / 8) + 3);
-        if (at >= 250) expect(remembered).toBeGreaterThanOrEqual(keep);
-        if (at >= 250) expect(remembered).toBeLessThanOrEqual(keep * (1 + 1 / 8) + 3);
+        if (at >= 50 && at < 120) expect(remembered).toBeGreaterThanOrEqual(retention / 250);
+        if (at >= 50 && at < 120) expect(remembered).toBeLessThanOrEqual((retention / 250) * (1 + 1 / 8) + 3);
+        if (at >= 170) expect(remembered).toBeGreaterThanOrEqual(keep);
+        if (at >= 170) expect(remembered).toBeLessThanOrEqual(keep * (1 + 1 / 8) + 3);
       }
       const last = [...completedAtMs.keys()].slice(-keep).map((id) => delivery(id));
       expect(new Set(await put(store, last))).toEqual(new Set(['duplicate']));
