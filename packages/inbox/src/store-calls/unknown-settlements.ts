@@ -61,9 +61,10 @@ export class UnknownSettlements {
     settlements: readonly Settlement[],
     settle: (some: readonly Settlement[]) => Promise<readonly boolean[]>,
   ): Promise<readonly boolean[]> {
-    const some = this.#unknown.size === 0
-      ? settlements
-      : settlements.filter((one) => this.#unknown.get(one)?.isCommitted !== true);
+    const some =
+      this.#unknown.size === 0
+        ? settlements
+        : settlements.filter((one) => this.#unknown.get(one)?.isCommitted !== true);
     for (const one of some) if (isGivenBack(one)) this.#note(one);
     let held: readonly boolean[];
     try {
