@@ -159,9 +159,10 @@ class PostgresStore extends StoredDeliveries implements InboxStore {
     // The form of the condition is that of the index `queue_key_waiting`.
     const which = key === undefined ? 'state = 1' : 'state - 0 = 1 AND key = $4';
     const rows = await this.server.query(
-      `UPDATE ${schema}.queue SET due_ms = $1 WHERE seq IN (
+      // By an array: a plan may run a subquery for each row, and its limit would not hold.
+      `UPDATE ${schema}.queue SET due_ms = $1 WHERE seq = ANY (ARRAY(
         SELECT seq FROM ${schema}.queue WHERE ${which} AND due_ms > $2 LIMIT $3 FOR UPDATE SKIP LOCKED
-      ) RETURNING 1`,
+      )) RETURNING 1`,
       [skew.toServer(nowMs), skew.toServer(afterMs), limit, ...(key === undefined ? [] : [encodeText(key)])],
     );
     return rows.length;
