@@ -4,6 +4,8 @@ import type { HistoryEvent } from './history-event.ts';
 const CODE = 'ERR_WBP_HISTORY';
 /** A sum of fractions of tokens may be off by so much. */
 const TOLERANCE = 1e-6;
+/** Limits of rates are kept on a clock of whole microseconds. */
+const TICK_MS = 0.001;
 
 /** The limits and the counts of all deliveries, of a key, of a worker, or of a key within a worker. */
 class Scope {
@@ -31,7 +33,7 @@ class Scope {
     const tokens = Math.min(this.burst, (this.#tokens ?? this.burst) + (passedMs * this.perSecond) / 1000);
     this.#countedMs = Math.max(this.#countedMs, atMs);
     this.#tokens = tokens - 1;
-    return tokens >= 1 - TOLERANCE;
+    return tokens + (TICK_MS * this.perSecond) / 1000 >= 1 - TOLERANCE;
   }
 
   limitRate(perSecond: number | null, burst: number): void {
