@@ -9,14 +9,14 @@ const REPOSITORY = 'https://github.com/webhook-backpressure/webhook-backpressure
 
 /** What is used of the tools, which are installed outside the checkout. */
 interface Publint {
-  publint(options: {
+  readonly publint: (options: {
     readonly pack: { readonly tarball: ArrayBuffer };
     readonly level: 'warning';
-  }): Promise<{ readonly messages: readonly unknown[] }>;
+  }) => Promise<{ readonly messages: readonly unknown[] }>;
 }
 interface Attw {
-  createPackageFromTarballData(tarball: Uint8Array): object;
-  checkPackage(contents: object): Promise<object>;
+  readonly createPackageFromTarballData: (tarball: Uint8Array) => object;
+  readonly checkPackage: (contents: object) => Promise<object>;
 }
 
 /** What is in a package beside its sources and the entries that users import. */

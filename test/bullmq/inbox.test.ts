@@ -44,7 +44,7 @@ describe.skipIf(isRedisSkipped)('an inbox on a queue of BullMQ', () => {
     await server.restart();
     await expect.poll(() => send('2'), POLL).toMatchObject({ status: 200 });
     expect(await send('1')).toMatchObject({ status: 200, answer: { status: 'duplicate' } });
-    // It is counted once a second. Until then, what was added since is counted twice.
+    // The queue is counted once a second. Deliveries added since the last count may be counted twice until the next.
     await expect.poll(() => receiver.inbox.snapshot().depth, POLL).toBe(2);
 
     const handled: string[] = [];

@@ -53,6 +53,7 @@ const FRAMEWORKS: Record<string, (page: Dashboard) => Server> = {
   'koa 2': (page) => koaServer(new Koa2(), page),
   'hono 4': ({ fetch }) => honoServer(new Hono().all(`${MOUNT}/*`, (c) => fetch(c.req.raw))),
   'hono 4, by mount()': ({ fetch }) => honoServer(new Hono().all(`${MOUNT}/*`, honoMount(fetch))),
+  // eslint-disable-next-line @typescript-eslint/no-deprecated -- Until Hono 5, apps have it.
   'hono 4.0, by app.mount()': ({ fetch }) => honoServer(new Hono40().mount(MOUNT, fetch)),
   'node:http': ({ node }) => createServer(node),
 };

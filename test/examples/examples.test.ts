@@ -110,7 +110,7 @@ describe.skipIf(isRedisSkipped)('bullmq.js', () => {
     const headers = { 'webhook-id': 'a' };
     const send = async (): Promise<unknown[]> => {
       const answer = await fetch(url, { method: 'POST', body: '{"type":"order.created"}', headers });
-      return [answer.status, await answer.json()];
+      return [answer.status, (await answer.json()) as unknown];
     };
     // Until the queue is connected, it refuses.
     await expect.poll(send, { timeout: 20_000 }).toEqual([200, { id: 'a', status: 'accepted' }]);

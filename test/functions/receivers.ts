@@ -33,6 +33,7 @@ export const receivers: Record<string, (options: Options) => Receiver> = {
     const webhooks = webhookInbox(withStore(options));
     const app = new Hono();
     app.post('*', (c) => webhooks(c.req.raw));
+    // eslint-disable-next-line @typescript-eslint/no-deprecated -- Hono 5 will have it in the package @hono/aws-lambda
     const handler = handle(app) as unknown as Receiver['handler'];
     return { inbox: webhooks.inbox, handler };
   },

@@ -154,6 +154,7 @@ describe.each([
     ],
     [
       'calls the next one',
+      // eslint-disable-next-line @typescript-eslint/require-await -- the subject
       async (_req, _res, next) => {
         next();
       },

@@ -143,7 +143,15 @@ function honoApp(Hono: typeof HonoLatest): App {
     app.post('/ignore', (c) => c.html('<p>ignored</p>', 201, { 'X-Own': 'yes' }));
     app.all(
       '/stream',
-      () => new Response(ReadableStream.from(['one', 'two']).pipeThrough(new TextEncoderStream())),
+      () =>
+        new Response(
+          new ReadableStream({
+            start(out) {
+              for (const word of ['one', 'two']) out.enqueue(Buffer.from(word));
+              out.close();
+            },
+          }),
+        ),
     );
     app.post('/empty', (c) => c.body(null, 204));
     app.post('/file', (c) => {

@@ -77,6 +77,7 @@ describe.each(frameworks)('a callback on %s', (_framework, create) => {
     const throwIt = (): never => {
       throw value();
     };
+    // eslint-disable-next-line @typescript-eslint/require-await -- it rejects
     const reject = async (): Promise<never> => throwIt();
     const callbacks: [string, Options][] = [
       ['an async skip', { skip: reject }],

@@ -83,6 +83,7 @@ describe.each([
     const inner = new Hono();
     inner.use('*', note, webhookBackpressure({ intake })).post('/', (c) => c.text('inner'));
     const app = new Hono();
+    // eslint-disable-next-line @typescript-eslint/no-deprecated -- Hono 4.0 has no other
     app.use('*', webhookBackpressure({ intake }), note).mount('/inner', inner.fetch);
     const response = await app.fetch(new Request('http://x/inner/', { method: 'POST' }));
     expect(await response.text()).toBe('inner');

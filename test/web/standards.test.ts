@@ -126,7 +126,7 @@ describe.each(onWebStandards)('$name with web standards only', ({ serve }) => {
       const { post } = serve(handler);
       const response = await post();
       const chunks: Uint8Array[] = [];
-      for await (const chunk of response.body ?? []) chunks.push(chunk as Uint8Array);
+      for await (const chunk of response.body ?? []) chunks.push(chunk);
       expect(chunks.map((chunk) => chunk.byteLength)).toEqual(length === 0 ? [] : [length]);
     },
   );

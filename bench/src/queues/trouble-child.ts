@@ -22,7 +22,6 @@ export type Said =
   | { readonly refused: number }
   | { readonly ended: true };
 
-/** The first argument. */
 const [side = '', connectionString = '', schema = '', phases = ''] = process.argv.slice(2);
 
 const nowMs = (): number => performance.timeOrigin + performance.now();

@@ -15,7 +15,7 @@ export class Side {
   readonly connectionString: string;
   readonly schema: string;
   readonly #name: string;
-  #isEnding = false;
+  readonly #killed = new Set<ChildProcess>();
 
   constructor(name: string, connectionString: string, schema: string) {
     this.#name = name;
@@ -41,15 +41,9 @@ export class Side {
       phases === undefined ? '' : JSON.stringify(phases),
     ];
     const child = fork(CHILD, args, { env: { ...process.env, NODE_ENV: 'production' } });
-    let isKilled = false;
-    const kill = child.kill.bind(child);
-    child.kill = (signal) => {
-      isKilled = true;
-      return kill(signal);
-    };
     const ended = new Promise<void>((resolve) => {
       child.on('exit', () => {
-        if (!isKilled && phases === undefined && !this.#isEnding) this.exits += 1;
+        if (phases === undefined && !this.#killed.has(child)) this.exits += 1;
         resolve();
       });
       child.on('message', (said: Said) => {
@@ -73,11 +67,14 @@ export class Side {
   }
 
   kill(at: number): void {
-    this.workers[at]?.kill('SIGKILL');
+    const worker = this.workers[at];
+    if (worker === undefined) return;
+    this.#killed.add(worker);
+    worker.kill('SIGKILL');
   }
 
   async end(producer: ChildProcess): Promise<void> {
-    this.#isEnding = true;
+    for (const at of this.workers.keys()) this.kill(at);
     const all = [...this.workers, producer].filter(
       ({ exitCode, signalCode }) => exitCode === null && signalCode === null,
     );

@@ -47,6 +47,7 @@ export async function main(): Promise<unknown> {
     };
   } finally {
     first.disconnect();
+    // eslint-disable-next-line @typescript-eslint/no-deprecated -- version 4 has no `destroy`
     await second.disconnect();
   }
 }

@@ -22,6 +22,7 @@ describe.each(thrownValues)('%s', (_name, value) => {
     } catch (error) {
       expect(isWrapped(error)).toBe(true);
     }
+    // eslint-disable-next-line @typescript-eslint/require-await -- it rejects
     const rejection = await readableErrors(async () => throwIt())().catch((error: unknown) => error);
     expect(isWrapped(rejection)).toBe(true);
   });

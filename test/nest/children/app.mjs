@@ -1,4 +1,5 @@
 // @ts-check
+/* eslint-disable @typescript-eslint/no-unsafe-assignment, @typescript-eslint/no-unsafe-call, @typescript-eslint/no-unsafe-member-access, @typescript-eslint/no-unsafe-argument -- the example is loaded by a computed path, so its types are unknown */
 // The application of examples/nestjs with a small queue and handlers that misbehave. It is copied beside the compiled
 // example, so that it loads the same version of Nest. Decorators are applied by hand: JavaScript has none.
 import {

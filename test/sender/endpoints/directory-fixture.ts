@@ -56,6 +56,7 @@ export function directoryOf(sync?: (id: string) => unknown, ttlMs: number = TTL_
             await settled();
           },
           fail: async (thrown) => {
+            // eslint-disable-next-line @typescript-eslint/prefer-promise-reject-errors -- of any kind
             reject(thrown);
             await settled();
           },

@@ -89,6 +89,7 @@ describe('a fetch of the user', () => {
   });
 
   it.each([undefined, null, 'broken', 7, {}])('that rejects with %j has failed', async (reason) => {
+    // eslint-disable-next-line @typescript-eslint/prefer-promise-reject-errors -- what is tested
     await expect(send(() => Promise.reject(reason))).rejects.toMatchObject({ kind: 'connection' });
   });
 

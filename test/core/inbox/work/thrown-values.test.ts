@@ -62,6 +62,7 @@ describe.each(thrownValues)('%s', (_name, value) => {
   it('harms nothing when a listener throws it or rejects with it', async () => {
     const inbox = createInbox({ store: memoryStore(), verify: false, process: () => undefined });
     inbox.subscribe(throwIt);
+    // eslint-disable-next-line @typescript-eslint/require-await -- it rejects
     inbox.subscribe(async () => throwIt());
     expect(await inbox.receive(request())).toMatchObject({ status: 200 });
     await inbox.close();
