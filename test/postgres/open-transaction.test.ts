@@ -170,10 +170,12 @@ describe.skipIf(isSkipped)('postgresStore while another program leaves a transac
   it('claims all again when the transaction has ended', async () => {
     await leaveEntries();
     await client.query('ROLLBACK');
-    // A transaction of another test may keep the entries for a moment.
+    // A transaction of another test may keep the entries for a moment. Each claim is later, so that it is a full one.
+    let nowMs = START;
     const visited = async (): Promise<number | undefined> => {
       await bed.pool.query(`VACUUM ${bed.schema}.queue`);
-      await claim(store, 1, { nowMs: START + LONG_MS });
+      nowMs += LONG_MS;
+      await claim(store, 1, { nowMs });
       return visits.at(-1);
     };
     await expect.poll(visited, { timeout: 20_000 }).toBeLessThan(FEW);
