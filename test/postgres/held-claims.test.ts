@@ -35,7 +35,7 @@ describe.skipIf(isSkipped)('claims that postgresStore holds', () => {
     const test = new EventEmitter();
     const [committed, answered] = [once(test, 'committed'), once(test, 'answered')];
     const pool = watchedPool(bed, async (text) => {
-      if (!text.includes('.settle_v2($1')) return;
+      if (!text.includes('.settle_v1($1')) return;
       test.emit('committed');
       await answered;
     });

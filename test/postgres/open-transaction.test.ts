@@ -149,14 +149,14 @@ describe.skipIf(isSkipped)('postgresStore while another program leaves a transac
     await session.query("SET plan_cache_mode = 'force_generic_plan'");
     const { rows } = await session.query<{ held: boolean[]; visited: string }>(
       `WITH own AS (
-          SELECT max(q.owner) AS owner, array_agg(i.hash) AS hashes, array_agg(1) AS ones, array_agg('completed'::text) AS kinds,
+          SELECT max(q.owner) AS owner, array_agg(q.seq) AS seqs, array_agg(1) AS ones, array_agg('completed'::text) AS kinds,
             array_agg(NULL::text) AS nothing, array_agg(false) AS flags
-          FROM ${schema}.queue q JOIN ${schema}.ids i USING (seq)
+          FROM ${schema}.queue q
         ),
-        renewed AS MATERIALIZED (SELECT r.held FROM own, ${schema}.renew_v1(owner, 1, hashes, ones) r),
+        renewed AS MATERIALIZED (SELECT r.held FROM own, ${schema}.renew_v1(owner, 1, seqs, ones) r),
         settled AS MATERIALIZED (
           SELECT s.held FROM own, renewed,
-            ${schema}.settle_v1(owner, 1, hashes, ones, kinds, nothing::float[], nothing, flags) s
+            ${schema}.settle_v1(owner, 1, seqs, ones, kinds, nothing::float[], nothing, flags) s
         )
       SELECT settled.held || renewed.held AS held,
         pg_stat_get_xact_tuples_returned('${schema}.queue_held'::regclass) AS visited

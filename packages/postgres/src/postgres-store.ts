@@ -143,7 +143,9 @@ class PostgresStore extends StoredDeliveries implements InboxStore {
   }
 
   async settleIn(client: unknown, settlement: Settlement, nowMs: number): Promise<boolean> {
-    return await settleIn(client, this.server, this.#owner().number, settlement, nowMs);
+    const { number, outcomes } = this.#owner();
+    const [held] = outcomes.heldOf([settlement]);
+    return await settleIn(client, this.server, number, held?.seq, settlement, nowMs);
   }
 
   override async getPending(ref: DeliveryRef, nowMs: number): ReturnType<StoredDeliveries['getPending']> {

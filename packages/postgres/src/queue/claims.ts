@@ -1,5 +1,5 @@
 import type { ClaimedDelivery, ClaimOptions, ClaimRef, Settlement } from '@webhook-backpressure/inbox';
-import { encodeText, idHash } from '../records/records.ts';
+import { encodeText } from '../records/records.ts';
 import type { Presence } from '../server/presence.ts';
 import type { Server } from '../server/server.ts';
 import { ScanPlan, SlowAnswer } from './slow-scans.ts';
@@ -113,7 +113,7 @@ export class Claims {
     const { held } = await this.#server.call<Held>('renew_v1', [
       this.#owner,
       this.#server.skew.toServer(nowMs) + leaseMs,
-      claims.map(idHash),
+      before.map((one) => one?.seq ?? null),
       claims.map(({ attempt }) => attempt),
     ]);
     for (const [at, one] of claims.entries()) if (held[at] !== true) this.#outcomes.ended(one, before[at]);
@@ -125,7 +125,7 @@ export class Claims {
     const { skew } = this.#server;
     return await this.#outcomes.settling(settlements, async (some) => {
       const before = this.#outcomes.heldOf(some);
-      const { held } = await this.#server.call<Held>('settle_v2', [
+      const { held } = await this.#server.call<Held>('settle_v1', [
         this.#owner,
         skew.toServer(nowMs),
         before.map((one) => one?.seq ?? null),

@@ -22,6 +22,7 @@ export async function settleIn(
   client: unknown,
   server: Server,
   owner: string,
+  seq: number | undefined,
   settlement: Settlement,
   nowMs: number,
 ): Promise<boolean> {
@@ -32,12 +33,12 @@ export async function settleIn(
   const answer = await answerOf(
     client,
     schema,
-    `(${schema}.settle_v1($1::text::bigint, $2::text::double precision, ARRAY[$3::text::uuid], ARRAY[$4::text::integer],
+    `(${schema}.settle_v1($1::text::bigint, $2::text::double precision, ARRAY[$3::text::bigint], ARRAY[$4::text::integer],
       ARRAY[$5::text], ARRAY[$6::text::double precision], ARRAY[$7::text], ARRAY[$8::text::boolean]))[1]::text`,
     [
       owner,
       String(skew.toServer(nowMs)),
-      idHash(one),
+      seq === undefined ? null : String(seq),
       String(one.attempt),
       one.as,
       retryMs === null ? null : String(retryMs),

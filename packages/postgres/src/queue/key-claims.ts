@@ -42,7 +42,7 @@ export class KeyClaims {
     let startedMs = 0;
     const rows = await this.#outcomes.claiming(lease, () => {
       startedMs = performance.now();
-      const values = [
+      return this.#server.rows<WantedRow | NextRow>(isNewest ? 'claim_newest_v1' : 'claim_keys_v1', [
         this.#owner,
         lease.leaseMs,
         nowMs,
@@ -52,12 +52,6 @@ export class KeyClaims {
         looks.map(({ isFull }) => isFull),
         looks.map(({ floor }) => floor.dueMs),
         looks.map(({ floor }) => floor.seq),
-      ];
-      // Without a limit, calls need not wait for each other.
-      if (!isNewest && wants.every(({ maxHeld }) => maxHeld === undefined))
-        return this.#server.rows<WantedRow | NextRow>('claim_keys_v1', values);
-      return this.#server.rows<WantedRow | NextRow>(isNewest ? 'claim_newest_v1' : 'claim_keys_v2', [
-        ...values,
         wants.map(({ maxHeld }) => maxHeld ?? null),
       ]);
     });

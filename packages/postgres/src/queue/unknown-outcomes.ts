@@ -1,13 +1,6 @@
 import type { ClaimedDelivery, ClaimRef, DeliveryRef, Settlement } from '@webhook-backpressure/inbox';
 import { UnknownSettlements } from '@webhook-backpressure/inbox/store';
-import {
-  decodeText,
-  encodeText,
-  factsOf,
-  idHash,
-  intactDeliveryOf,
-  type ContentsRow,
-} from '../records/records.ts';
+import { decodeText, encodeText, idHash, intactDeliveryOf, type ContentsRow } from '../records/records.ts';
 import { isOutcomeUnknown } from '../server/errors.ts';
 import type { Server } from '../server/server.ts';
 
@@ -105,20 +98,17 @@ export class UnknownOutcomes {
 
   async #bury(damaged: readonly ClaimedRow[], { leaseMs, nowMs }: Lease): Promise<void> {
     const { schema, skew } = this.#server;
-    let dead: number;
     try {
-      const { held } = await this.#server.call<{ readonly held: readonly boolean[] }>('settle_v1', [
+      await this.#server.call('settle_v1', [
         this.#owner,
         skew.toServer(nowMs),
-        damaged.map((row) => idHash(factsOf(row))),
+        damaged.map(({ seq }) => seq),
         damaged.map(({ attempt }) => attempt),
         damaged.map(() => 'dead'),
         damaged.map(() => null),
         damaged.map(() => encodeText(WHY)),
         damaged.map(() => false),
       ]);
-      // Not those whose key or id was changed too, by which a settlement finds its delivery.
-      dead = held.filter(Boolean).length;
     } catch (error) {
       this.#sweep(leaseMs);
       throw error;
@@ -126,7 +116,7 @@ export class UnknownOutcomes {
     this.#server.report({
       type: 'warning',
       code: 'WBP_POSTGRES_UNREADABLE',
-      message: `Another program has changed rows of the schema ${schema}, which cannot be read: ${String(damaged.length)}, of which ${String(dead)} are dead letters now.`,
+      message: `Another program has changed rows of the schema ${schema}, which cannot be read: ${String(damaged.length)}. They are dead letters now.`,
     });
   }
 

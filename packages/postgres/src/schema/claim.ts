@@ -1,4 +1,4 @@
-import { PLPGSQL, visits } from './plpgsql.ts';
+import { PLPGSQL, PLPGSQL_WITH_ONE_PLAN, visits } from './plpgsql.ts';
 
 /** Bounds the time of a claim when very many retries are due, such as after a long outage. */
 const MAX_PROMOTED = 1000;
@@ -12,8 +12,8 @@ const OLDEST_AMONG = 1000;
 const IS_RETRY = 'state = 1 AND due_ms <= p_now_ms';
 const IS_LOST = 'state = 2 AND owner <> p_owner AND (lease_ms <= p_now_ms OR owner = ANY (p_dead))';
 
-/** Claims from the keys in turn. */
-export const claimInTurn = (s: string): string => `
+/** Functions that claim from the keys in turn, and look at what may be claimed. */
+export const claims = (s: string): string => `
 -- Claims deliveries, a suspect first, then one of each key in turn, from the key after the cursor on.
 --
 -- A full claim considers every delivery. While a transaction is open, that takes ever longer: PostgreSQL keeps the index
@@ -21,7 +21,7 @@ export const claimInTurn = (s: string): string => `
 -- after p_after, or in a key only those behind its floor.
 --
 -- The last row has no key. It counts the visited index entries, and has the number of the delivery stored last.
-CREATE OR REPLACE FUNCTION ${s}.claim_v1(
+CREATE FUNCTION ${s}.claim_v1(
   p_owner bigint, p_count integer, p_lease_ms double precision, p_now_ms double precision,
   p_max_stranded integer, p_except text[], p_cursor text, p_dead bigint[],
   p_is_full boolean, p_after bigint, p_floor_keys text[], p_floor_due double precision[], p_floor_seqs bigint[])
@@ -29,7 +29,7 @@ RETURNS TABLE (
   key text, id text, is_generated boolean, sender text, facts text, received_ms double precision, body bytea,
   attempt integer, strandings integer, is_turn boolean, due_ms double precision, seq double precision,
   visited double precision)
-${PLPGSQL}
+${PLPGSQL_WITH_ONE_PLAN}
 DECLARE
   visited_before bigint := ${visits(s, 'ready', 'waiting', 'held')};
   is_paused boolean;
@@ -161,10 +161,7 @@ BEGIN
   visited := ${visits(s, 'ready', 'waiting', 'held')} - visited_before;
   RETURN NEXT;
 END $$;
-`;
 
-/** Functions that claim from the keys in turn, and look at what may be claimed. */
-export const claims = (s: string): string => `${claimInTurn(s)}
 -- When the next delivery can be claimed; -Infinity: now. Counts the visited index entries.
 CREATE FUNCTION ${s}.next_due_v1(
   p_owner bigint, p_except text[], OUT due_ms double precision, OUT visited double precision)

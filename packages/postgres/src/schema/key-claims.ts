@@ -8,20 +8,13 @@ const HEAD_LOCKS = 16;
 
 const LOCK_OF_HEADS = 'webhook-backpressure heads:';
 
+/** Locks that claims with `maxHeld` take, likewise. */
+const LIMIT_LOCKS = 16;
+
+const LOCK_OF_LIMITS = 'webhook-backpressure limits:';
+
 /** An owner that lives renews its claims, so that none has a lease that ended so long ago. */
 const LATE_MS = 60_000;
-
-/**
- * Indexes by key, so that claims of named keys pass no row of another key. Their expressions change no value. They leave
- * PostgreSQL one index for each look, whatever its statistics say, and keep these indexes out of the plans of other functions:
- * for a key that is seldom in the queue, a plan for the frequent one would read all other rows.
- */
-export const keyIndexes = (s: string): string => `
-CREATE INDEX queue_key ON ${s}.queue ((key || ''), (seq + 0));
-CREATE INDEX queue_key_waiting ON ${s}.queue (key, due_ms, seq) WHERE state - 0 = 1;
-CREATE INDEX queue_key_held ON ${s}.queue (key, lease_ms, owner) WHERE state - 0 = 2;
-CREATE INDEX queue_key_suspect ON ${s}.queue (key, due_ms, seq) WHERE state - 0 = 3;
-`;
 
 const INDEXES = ['ready', 'key', 'key_waiting', 'key_held', 'key_suspect'];
 
@@ -29,6 +22,28 @@ const INDEXES = ['ready', 'key', 'key_waiting', 'key_held', 'key_suspect'];
 export const CLAIMED_COLUMNS = `want integer, key text, id text, is_generated boolean, sender text, facts text, received_ms double precision,
   body bytea, attempt integer, strandings integer, due_ms double precision, seq double precision,
   next_ms double precision, visited double precision`;
+
+/**
+ * Locks the keys of a call that have a limit, and lowers `p_counts` to how many each want may claim. Calls for the same keys
+ * wait for each other's commit, and count what the other has claimed. Claims whose lease has run out do not count where
+ * this call ends them.
+ */
+export const limitCounts = (
+  s: string,
+): string => `IF EXISTS (SELECT FROM unnest(p_max_held) AS m WHERE m IS NOT NULL) THEN
+    FOR bucket IN
+      SELECT DISTINCT abs(hashtext(w.key) % ${String(LIMIT_LOCKS)}) FROM unnest(p_keys, p_max_held) AS w(key, max_held)
+      WHERE w.max_held IS NOT NULL ORDER BY 1
+    LOOP
+      PERFORM pg_advisory_xact_lock(hashtext('${LOCK_OF_LIMITS}${s}'), bucket);
+    END LOOP;
+    SELECT array_agg(CASE WHEN w.max_held IS NULL THEN w.count ELSE greatest(0, least(w.count, w.max_held - (
+        SELECT count(*) FROM ${s}.queue o WHERE o.state - 0 = 2 AND o.key = w.key
+          AND CASE WHEN w.is_full THEN o.owner = p_owner OR o.lease_ms > p_now_ms
+            ELSE o.lease_ms > p_now_ms - ${String(LATE_MS)} END))) END ORDER BY w.at)
+    INTO p_counts FROM unnest(p_keys, p_counts, p_are_full, p_max_held) WITH ORDINALITY
+      AS w(key, count, is_full, max_held, at);
+  END IF;`;
 
 /** The wants of a claim whose keys are not paused. */
 const WANTS = `unnest(p_keys, p_counts, p_are_heads, p_are_full, p_floor_due, p_floor_seqs)
@@ -70,9 +85,12 @@ export const keyClaims = (s: string): string => `
 -- The head of a key is found before it is locked: a search that skips locked rows would find the second delivery while
 -- another transaction claims the first. A delivery that was stored before the head can appear later, from a put that took
 -- longer to commit or from a redrive. It must not be claimed beside the head, hence the advisory locks.
+--
+-- p_max_held: the most claims that each key may have after the call, by all owners; null: any number.
 CREATE FUNCTION ${s}.claim_keys_v1(
   p_owner bigint, p_lease_ms double precision, p_now_ms double precision, p_keys text[], p_counts integer[],
-  p_are_heads boolean[], p_are_full boolean[], p_floor_due double precision[], p_floor_seqs bigint[])
+  p_are_heads boolean[], p_are_full boolean[], p_floor_due double precision[], p_floor_seqs bigint[],
+  p_max_held integer[])
 RETURNS TABLE (
   ${CLAIMED_COLUMNS})
 ${PLPGSQL}
@@ -87,6 +105,7 @@ BEGIN
   IF EXISTS (SELECT FROM ${s}.paused WHERE scope = 'all') THEN RETURN; END IF;
   -- A claim that a crash of the server loses is made again. It survives the death of this process.
   PERFORM set_config('synchronous_commit', 'off', true);
+  ${limitCounts(s)}
   IF EXISTS (SELECT FROM ${s}.paused) THEN
     paused_ats := ARRAY(SELECT w.at FROM unnest(p_keys) WITH ORDINALITY AS w(key, at)
       WHERE EXISTS (SELECT FROM ${s}.paused p WHERE p.scope = 'key' AND p.key = w.key));

@@ -2,11 +2,9 @@ import { BackpressureError } from '@webhook-backpressure/base';
 import { checkSchema } from '../options.ts';
 import type { Run, Server } from '../server/server.ts';
 import { claims } from './claim.ts';
-import { fewerStatements } from './fewer-statements.ts';
 import { finished } from './finished.ts';
 import { fleet } from './fleet.ts';
-import { heldLimits } from './held-limits.ts';
-import { keyClaims, keyIndexes } from './key-claims.ts';
+import { keyClaims } from './key-claims.ts';
 import { newestClaims } from './newest-claims.ts';
 import { put } from './put.ts';
 import { settlements } from './settlements.ts';
@@ -15,25 +13,23 @@ import { tables } from './tables.ts';
 /** The statements of a migration. */
 export type Migration = (schema: string) => string;
 
-const FIRST: readonly Migration[] = [tables, put, claims, settlements, finished, fleet];
-/** For senders, which claim by key. */
-const SECOND: readonly Migration[] = [keyIndexes, keyClaims];
-/** For workers with limits of keys. */
-const THIRD: readonly Migration[] = [heldLimits];
-/** For workers that start new deliveries before a backlog. */
-const FOURTH: readonly Migration[] = [newestClaims];
-/** For queues that drain faster. */
-const FIFTH: readonly Migration[] = [fewerStatements];
+const PARTS: readonly Migration[] = [
+  tables,
+  put,
+  claims,
+  keyClaims,
+  newestClaims,
+  settlements,
+  finished,
+  fleet,
+];
 
 /**
- * Step n migrates version n to version n + 1. A published step never changes, except that it creates a function with the body
- * by which a later step replaces it. It only adds, so that receivers of the release before continue to work while it runs and
- * afterwards, also those that start then. A step that takes something away sets `meta.min_version`, at the earliest a release
- * after the last one that used it.
+ * Step n migrates version n to version n + 1. A published step never changes. It only adds, so that receivers of the release
+ * before continue to work while it runs and afterwards, also those that start then. A step that takes something away sets
+ * `meta.min_version`, at the earliest a release after the last one that used it.
  */
-export const MIGRATIONS: readonly Migration[] = [FIRST, SECOND, THIRD, FOURTH, FIFTH].map(
-  (parts) => (s) => parts.map((part) => part(s)).join(''),
-);
+export const MIGRATIONS: readonly Migration[] = [(s) => PARTS.map((part) => part(s)).join('')];
 
 /** The newest version. */
 const VERSION = MIGRATIONS.length;

@@ -7,9 +7,19 @@
  * entries of all deliveries that PostgreSQL could not remove yet. They also make costs so high that PostgreSQL would
  * compile the function to machine code, for 80 ms in each put.
  */
-export const PLPGSQL = `LANGUAGE plpgsql SET enable_seqscan = off SET enable_bitmapscan = off SET enable_mergejoin = off
-  SET enable_hashjoin = off SET jit = off SET lock_timeout = '5s' AS $$
+export const PLPGSQL: string = plpgsql('');
+
+/**
+ * For the functions that every delivery passes. Their plans are the same whatever the values: making them again takes as long
+ * as claiming 50 deliveries.
+ */
+export const PLPGSQL_WITH_ONE_PLAN: string = plpgsql('SET plan_cache_mode = force_generic_plan ');
+
+function plpgsql(setting: string): string {
+  return `LANGUAGE plpgsql SET enable_seqscan = off SET enable_bitmapscan = off SET enable_mergejoin = off
+  SET enable_hashjoin = off SET jit = off SET lock_timeout = '5s' ${setting}AS $$
 #variable_conflict use_column`;
+}
 
 /**
  * A database or a role may be set to commit without waiting for the disk. What such a commit stores is lost when the

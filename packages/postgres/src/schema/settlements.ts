@@ -1,4 +1,4 @@
-import { PLPGSQL, WAIT_FOR_DISK } from './plpgsql.ts';
+import { PLPGSQL, PLPGSQL_WITH_ONE_PLAN, WAIT_FOR_DISK } from './plpgsql.ts';
 
 /** The rows of claims that are held by the owner. {@link HELD} is in the order of storing, in which rows are locked. */
 const IS_HELD = 'q.seq = h.seq AND q.state + 0 = 2 AND q.owner = p_owner AND q.attempts = h.attempt';
@@ -6,16 +6,16 @@ const IS_HELD = 'q.seq = h.seq AND q.state + 0 = 2 AND q.owner = p_owner AND q.a
 const HELD = `(SELECT * FROM unnest(p_seqs, p_attempts, p_kinds, p_retry_ms, p_flags)
       WITH ORDINALITY AS p(seq, attempt, kind, retry_ms, is_flagged, at) ORDER BY seq, at OFFSET 0) AS h`;
 
-/** Ends claims. */
-export const settle = (s: string): string => `
+/** Functions that end and extend claims, and change the order of the queue. */
+export const settlements = (s: string): string => `
 -- Ends claims that are still held. The rows are locked in the order of storing, before heads and slots.
 --
 -- state + 0 keeps the plan from the index of held claims: while a transaction is open, that has the entries of all claims
 -- that have ended.
-CREATE OR REPLACE FUNCTION ${s}.settle_v2(
+CREATE FUNCTION ${s}.settle_v1(
   p_owner bigint, p_now_ms double precision, p_seqs bigint[], p_attempts integer[], p_kinds text[],
   p_retry_ms double precision[], p_errors text[], p_flags boolean[], OUT held boolean[])
-${PLPGSQL}
+${PLPGSQL_WITH_ONE_PLAN}
 DECLARE
   ats bigint[] := '{}';
   ordered boolean;
@@ -89,21 +89,6 @@ BEGIN
     n_kept, kept_bytes, finished.count);
 END $$;
 
--- The same for deliveries that are named by the hashes of their ids.
-CREATE OR REPLACE FUNCTION ${s}.settle_v1(
-  p_owner bigint, p_now_ms double precision, p_hashes uuid[], p_attempts integer[], p_kinds text[],
-  p_retry_ms double precision[], p_errors text[], p_flags boolean[], OUT held boolean[])
-${PLPGSQL}
-BEGIN
-  held := ${s}.settle_v2(p_owner, p_now_ms, ARRAY(
-      SELECT (SELECT seq FROM ${s}.ids WHERE hash = p.hash) FROM unnest(p_hashes) WITH ORDINALITY AS p(hash, at)
-      ORDER BY p.at),
-    p_attempts, p_kinds, p_retry_ms, p_errors, p_flags);
-END $$;
-`;
-
-/** Functions that end and extend claims, and change the order of the queue. */
-export const settlements = (s: string): string => `${settle(s)}
 -- Makes the next delivery of each key its head, where the head has ended. Call it with the queue's lock.
 CREATE FUNCTION ${s}.end_heads_v1(p_keys text[], p_seqs bigint[], p_now_ms double precision) RETURNS void
 ${PLPGSQL}
@@ -129,24 +114,18 @@ END $$;
 
 -- Extends claims that are still held.
 CREATE FUNCTION ${s}.renew_v1(
-  p_owner bigint, p_lease_ms double precision, p_hashes uuid[], p_attempts integer[], OUT held boolean[])
+  p_owner bigint, p_lease_ms double precision, p_seqs bigint[], p_attempts integer[], OUT held boolean[])
 ${PLPGSQL}
 DECLARE
-  seqs bigint[];
+  ats bigint[];
 BEGIN
   PERFORM set_config('synchronous_commit', 'off', true);
-  PERFORM 1 FROM ${s}.queue WHERE seq IN (SELECT i.seq FROM ${s}.ids i WHERE i.hash = ANY (p_hashes))
-  ORDER BY seq FOR UPDATE;
+  PERFORM 1 FROM ${s}.queue WHERE seq = ANY (p_seqs) ORDER BY seq FOR UPDATE;
   WITH renewed AS (
     UPDATE ${s}.queue q SET lease_ms = p_lease_ms
-    FROM unnest(p_hashes, p_attempts) AS p(hash, attempt) JOIN ${s}.ids i ON i.hash = p.hash
-    WHERE q.seq = i.seq AND q.state + 0 = 2 AND q.owner = p_owner AND q.attempts = p.attempt
-    RETURNING q.seq
-  ) SELECT coalesce(array_agg(seq), '{}') INTO seqs FROM renewed;
-  held := ARRAY(
-    SELECT coalesce(i.seq = ANY (seqs) AND q.attempts = p.attempt, false)
-    FROM unnest(p_hashes, p_attempts) WITH ORDINALITY AS p(hash, attempt, at)
-    LEFT JOIN ${s}.ids i ON i.hash = p.hash LEFT JOIN ${s}.queue q ON q.seq = i.seq ORDER BY p.at);
+    FROM unnest(p_seqs, p_attempts) WITH ORDINALITY AS h(seq, attempt, at) WHERE ${IS_HELD} RETURNING h.at
+  ) SELECT coalesce(array_agg(at), '{}') INTO ats FROM renewed;
+  held := ARRAY(SELECT at = ANY (ats) FROM generate_series(1, cardinality(p_seqs)) AS at);
 END $$;
 
 -- Converts the queue when the order changes. Waits for puts and settlements, and they wait for it.
