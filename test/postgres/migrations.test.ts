@@ -2,7 +2,7 @@ import { postgresSchema } from '@webhook-backpressure/postgres';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { settle as settings } from '../../packages/postgres/src/options.ts';
 import { migrate } from '../../packages/postgres/src/schema/migrate.ts';
-import { MIGRATIONS, migrationSql } from '../../packages/postgres/src/schema/migrate.ts';
+import { checkNewest, MIGRATIONS, migrationSql } from '../../packages/postgres/src/schema/migrate.ts';
 import { Server } from '../../packages/postgres/src/server/server.ts';
 import { claimOne, delivery, ends, opened, put, settle } from '../core/inbox/store/cases/store-fixtures.ts';
 import { isSkipped, PostgresBed } from './bed.ts';
@@ -41,7 +41,11 @@ describe.skipIf(isSkipped)('a migration to the next release', () => {
         stored += 1;
       }
     })();
+    await expect(checkNewest(serverOf(bed), NEXT)).rejects.toMatchObject({
+      code: 'ERR_WBP_POSTGRES_VERSION',
+    });
     await Promise.all([1, 2, 3].map(() => migrate(serverOf(bed), NEXT)));
+    await checkNewest(serverOf(bed), NEXT);
     migrating.isDone = true;
     await busy;
     const { rows } = await bed.pool.query(

@@ -15,16 +15,13 @@ export class BrokenFiles {
   readonly missing: string = this.#scratch.file('missing.db');
   readonly ofAnotherProgram: string = this.#scratch.file('another.db');
   readonly ofANewerRelease: string = this.#scratch.file('newer.db');
-  readonly ofAnOlderRelease: string = this.#scratch.file('older.db');
   readonly empty: string = this.#scratch.file('empty.db');
   readonly damaged: string = this.#scratch.file('damaged.db');
   readonly locked: string = this.#scratch.file('locked.db');
 
   constructor() {
     execute(this.ofAnotherProgram, 'CREATE TABLE users (name TEXT)');
-    for (const path of [this.ofANewerRelease, this.ofAnOlderRelease, this.damaged, this.locked])
-      makeInbox(path);
-    toFirstVersion(this.ofAnOlderRelease);
+    for (const path of [this.ofANewerRelease, this.damaged, this.locked]) makeInbox(path);
     writeFileSync(this.empty, '');
     // Otherwise garbage collection checkpoints the file during a test.
     execute(this.ofANewerRelease, 'PRAGMA user_version = 1000; PRAGMA wal_checkpoint(TRUNCATE)');
@@ -57,23 +54,6 @@ export function execute(path: string, sql: string): void {
   const database = anotherProgram(path);
   database.exec(sql);
   database.close();
-}
-
-/** Reverts all migrations. */
-export function toFirstVersion(path: string): void {
-  // In reverse order.
-  const undo = [
-    'CREATE TABLE completed (key TEXT, id TEXT, completed_ms REAL, PRIMARY KEY (key, id))',
-    'DROP INDEX queue_key; DROP INDEX queue_waiting; DROP INDEX queue_suspect; DROP INDEX queue_claimed',
-    'ALTER TABLE totals DROP COLUMN drained',
-    'DROP TABLE buckets; DROP TABLE remembered; DROP TABLE kept',
-    'ALTER TABLE queue DROP COLUMN sum; ALTER TABLE shelf DROP COLUMN sum',
-    'ALTER TABLE totals DROP COLUMN kept; ALTER TABLE totals DROP COLUMN kept_bytes',
-    'ALTER TABLE totals DROP COLUMN room_depth; ALTER TABLE totals DROP COLUMN room_bytes',
-    'DROP TABLE paused; DROP TABLE heads; DROP INDEX queue_behind; ALTER TABLE totals DROP COLUMN is_ordered',
-    'DROP INDEX shelf_key; ALTER TABLE shelf DROP COLUMN key',
-  ];
-  execute(path, `${undo.join(';')}; PRAGMA user_version = 1; PRAGMA wal_checkpoint(TRUNCATE)`);
 }
 
 /** Overwrites all pages but the first, so that the file is still recognized as an inbox. */

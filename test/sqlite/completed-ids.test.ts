@@ -11,7 +11,6 @@ import {
   ROOMY,
   START,
 } from '../core/inbox/store/cases/store-fixtures.ts';
-import { execute, toFirstVersion } from './broken-files.ts';
 import { Scratch } from './scratch.ts';
 
 let scratch: Scratch;
@@ -91,28 +90,6 @@ it('forgets across buckets when one ends at the limit of a call', async () => {
   }
   expect(forgotten).toBe(remembered);
   await store.close(START);
-});
-
-it('knows the ids that an earlier release stored', async () => {
-  const store = await opened(bed());
-  await store.close(START);
-  toFirstVersion(file);
-  execute(
-    file,
-    `INSERT INTO completed VALUES ('shop', 'old 1', ${String(START)}), ('shop', 'old 2', ${String(START + 1)});
-    UPDATE totals SET remembered = 2;`,
-  );
-  const next = await opened(bed());
-  const known = async (): Promise<readonly unknown[]> =>
-    await put(next, [delivery('old 1'), delivery('old 2')], { nowMs: START + 2 });
-  expect(await known()).toEqual(['duplicate', 'duplicate']);
-  expect(await next.forgetId({ key: 'shop', id: 'old 2' })).toBe(true);
-  expect(await next.stats()).toMatchObject({ remembered: 1 });
-  expect(await known()).toEqual(['duplicate', 'stored']);
-  for (const nowMs of [START + 900, START + 901])
-    await next.forget({ beforeMs: nowMs - 1, keep: 9, limit: 9, nowMs });
-  expect(await next.stats()).toMatchObject({ remembered: 0 });
-  await next.close(START);
 });
 
 it('redrives deliveries without rewriting their bodies', async () => {

@@ -1,10 +1,7 @@
 import type { StoredDelivery } from '@webhook-backpressure/inbox';
-import { sqliteStore } from '@webhook-backpressure/sqlite';
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { encodeFacts, factsOf, isIntact, type FactsRow } from '../../packages/sqlite/src/tables/contents.ts';
-import { claimOne, delivery, put, START } from '../core/inbox/store/cases/store-fixtures.ts';
-import { execute } from './broken-files.ts';
-import { Scratch } from './scratch.ts';
+import { delivery, START } from '../core/inbox/store/cases/store-fixtures.ts';
 
 const row = (facts: string): FactsRow => ['shop', 'a', 0, null, facts, START];
 
@@ -37,33 +34,5 @@ describe('a row of a delivery', () => {
   ])('with the facts %s is damaged, and can still be listed', (stored) => {
     expect(isIntact(row(stored))).toBe(false);
     expect(factsOf(row(stored))).toMatchObject({ id: 'a', headers: {}, sealedBy: undefined });
-  });
-});
-
-describe('a delivery stored by an older release', () => {
-  let scratch: Scratch;
-  beforeEach(() => {
-    scratch = new Scratch();
-  });
-  afterEach(() => {
-    scratch.dispose();
-  });
-
-  it('has its headers and no request', async () => {
-    const path = scratch.file();
-    const before = sqliteStore({ path });
-    await before.open(START);
-    await put(before, [delivery('a', { headers: { 'x-a': 'b' } })]);
-    await before.close(START);
-    execute(path, `UPDATE contents SET headers = '{"x-a":"b"}'`);
-    const store = sqliteStore({ path });
-    await store.open(START);
-    expect(await claimOne(store)).toMatchObject({
-      headers: { 'x-a': 'b' },
-      request: { method: '', url: '', params: {} },
-      context: null,
-      sealedBy: undefined,
-    });
-    await store.close(START);
   });
 });

@@ -18,7 +18,9 @@ import {
   settle,
   START,
 } from '../core/inbox/store/cases/store-fixtures.ts';
-import { anotherProgram, BrokenFiles, damage, execute, makeInbox, toFirstVersion } from './broken-files.ts';
+import { Connection } from '../../packages/sqlite/src/connection/connection.ts';
+import { checkNewest, MIGRATIONS, migrate } from '../../packages/sqlite/src/tables/schema.ts';
+import { anotherProgram, BrokenFiles, damage, execute, makeInbox } from './broken-files.ts';
 import { isMountable } from './mounts.ts';
 import { causeOf, integrityOf, RESULT, thrownBy } from './results.ts';
 import { Scratch } from './scratch.ts';
@@ -144,8 +146,8 @@ describe('a file locked by another program', () => {
 
 describe('a row that cannot be read', () => {
   it.each([
-    ['headers that are not JSON', "UPDATE contents SET headers = '{' WHERE id = 'bad'"],
-    ['headers of the wrong shape', `UPDATE contents SET headers = '{"a":1}' WHERE id = 'bad'`],
+    ['headers that are not JSON', "UPDATE contents SET facts = '{' WHERE id = 'bad'"],
+    ['headers of the wrong shape', `UPDATE contents SET facts = '{"a":1}' WHERE id = 'bad'`],
     ['an id in another encoding', String.raw`UPDATE contents SET id = '\x' WHERE id = 'bad'`],
     ['no contents', "DELETE FROM contents WHERE id = 'bad'"],
   ])('moves to the dead-letter queue with the reason, and the others are claimed: %s', async (_, sql) => {
@@ -178,17 +180,21 @@ describe('a file of another version', () => {
     }
   });
 
-  it('is migrated with its contents if it is older', async () => {
+  it('is migrated with its contents if it is older, for which the tool waits', async () => {
+    // A made-up next release.
+    const next = [...MIGRATIONS, 'ALTER TABLE queue ADD COLUMN priority INTEGER NOT NULL DEFAULT 0'];
     const before = await opened(bed());
     await put(before, [delivery('waiting')]);
-    await put(before, [delivery('kept')], { isOverflow: true });
     await before.close(START);
-    toFirstVersion(scratch.file());
-    const store = await opened(bed());
-    expect(await store.stats()).toMatchObject({ depth: 1, deadLetters: 1 });
-    expect(idsOf(await store.listDeadLetters({ key: 'shop', limit: 9, offset: 0 }))).toEqual(['kept']);
-    await put(store, [delivery('kept too')], { isOverflow: true });
-    expect(await store.purge(null, { key: 'shop', limit: 9, maxBytes: 9999 })).toHaveLength(2);
+    const connection = new Connection(scratch.file(), 1000);
+    expect(() => {
+      checkNewest(connection, next);
+    }).toThrow(/has version 1\. Start a receiver of this release on it, which migrates it to version 2\./);
+    migrate(connection, false, next);
+    checkNewest(connection, next);
+    expect(connection.all('SELECT key, priority FROM queue')).toEqual([['shop', 0]]);
+    connection.close();
+    expect((await thrownBy(() => opened(bed()))).code).toBe('ERR_WBP_SQLITE_VERSION');
   });
 
   it('is created if an earlier start was interrupted before it wrote anything', async () => {

@@ -82,7 +82,7 @@ describe('a file with many free pages', () => {
     database.close();
   });
 
-  it('does not shrink if an older release created it, until it is converted', async () => {
+  it('does not shrink if another program created it, until it is converted', async () => {
     execute(scratch.file(), 'PRAGMA journal_mode = WAL');
     const before = await emptied();
     expect(before.shrink()).toBe(false);

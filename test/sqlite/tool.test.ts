@@ -63,7 +63,6 @@ describe('a file that the tool must not change', () => {
   });
 
   it.each([
-    ['ofAnOlderRelease', 'ERR_WBP_SQLITE_VERSION'],
     ['ofANewerRelease', 'ERR_WBP_SQLITE_VERSION'],
     ['ofAnotherProgram', 'ERR_WBP_SQLITE_FOREIGN'],
     ['empty', 'ERR_WBP_SQLITE_FOREIGN'],
@@ -77,11 +76,6 @@ describe('a file that the tool must not change', () => {
       expect(err).toMatch(new RegExp(`^.*${code}.*\n$`));
       expect(readFileSync(path).equals(before), command.join(' ')).toBe(true);
     }
-  });
-
-  it('is refused with its version and what to do', async () => {
-    const { err } = await tool('status', files.ofAnOlderRelease);
-    expect(err).toContain('has version 1. Start a receiver of this release on it');
   });
 
   it('is not changed by commands that read, also while it is locked', async () => {

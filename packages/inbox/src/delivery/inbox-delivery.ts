@@ -13,11 +13,11 @@ const BYTE_ORDER_MARK = '\uFEFF';
 
 /** A delivery as it arrived, before it is verified and has an id and a key. */
 export interface RawDelivery {
-  /** The request method in upper case, such as `POST`. Empty for a delivery that an older release stored. */
+  /** The request method in upper case, such as `POST`. */
   readonly method: string;
   /**
    * Path and query as sent, independent of where the route is mounted; Twilio and HubSpot sign them. Without scheme and
-   * host, which only the client and proxies state. Empty for a delivery that an older release stored.
+   * host, which only the client and proxies state.
    */
   readonly url: string;
   /** The part of `url` before the query. */

@@ -20,7 +20,7 @@ export interface RequestFacts {
   readonly params: Readonly<Record<string, string>>;
 }
 
-/** For a delivery that is encrypted, or that an older release stored. */
+/** For a delivery that is encrypted. */
 export const NO_REQUEST: RequestFacts = Object.freeze({ method: '', url: '', params: Object.freeze({}) });
 
 export function requestFacts({ method = 'POST', url = '', params }: RequestParts): RequestFacts {

@@ -96,15 +96,18 @@ export async function migrate(server: Server, migrations: readonly Migration[] =
 }
 
 /** @throws unless the schema has the newest version. Changes nothing: receivers of another release may be using it. */
-export async function checkNewest(server: Server): Promise<void> {
+export async function checkNewest(
+  server: Server,
+  migrations: readonly Migration[] = MIGRATIONS,
+): Promise<void> {
   const { schema } = server;
-  const version = await server.withClient((run) => versionOf(run, schema, MIGRATIONS));
+  const version = await server.withClient((run) => versionOf(run, schema, migrations));
   if (version === 0)
     throw new BackpressureError(
       'ERR_WBP_POSTGRES_FOREIGN',
       `The schema ${schema} has no tables of an inbox.`,
     );
-  if (version < VERSION)
+  if (version < migrations.length)
     throw new BackpressureError(
       'ERR_WBP_POSTGRES_VERSION',
       `The schema ${schema} has version ${String(version)}. Start a receiver of this release on it, which migrates it, or use the tool of the release that it belongs to.`,

@@ -26,7 +26,7 @@ const CHECK_EVERY_MS = 1000;
 const KEPT_BYTES = 4_194_304;
 /** A step of this size takes a few milliseconds, which a new delivery may have to wait. */
 const PAGES_PER_STEP = 128;
-/** The value of `PRAGMA auto_vacuum`. Files of older releases have another one: they reuse free pages, but cannot shrink. */
+/** The value of `PRAGMA auto_vacuum`. Files of an application may have another one: they reuse free pages, but cannot shrink. */
 const INCREMENTAL = 2;
 
 /**

@@ -88,7 +88,7 @@ function store(
 ): number {
   const { isIdGenerated, sender, receivedAtMs, rawBody } = delivery;
   const [seq] = connection.get(
-    `INSERT INTO contents (key, id, is_id_generated, sender, headers, received_ms, bytes, body)
+    `INSERT INTO contents (key, id, is_id_generated, sender, facts, received_ms, bytes, body)
     VALUES (?, ?, ?, ?, ?, ?, ?, ?) RETURNING seq`,
     [
       key,

@@ -81,7 +81,7 @@ export class RowClaims {
   #bury(row: QueueRow, nowMs: number, changes: Totals): void {
     const [seq] = row;
     this.#connection.run(
-      `INSERT OR IGNORE INTO contents (seq, key, id, is_id_generated, sender, headers, received_ms, bytes, body)
+      `INSERT OR IGNORE INTO contents (seq, key, id, is_id_generated, sender, facts, received_ms, bytes, body)
       SELECT seq, ${PLACEHOLDER}`,
       [seq],
     );
@@ -107,7 +107,7 @@ export class RowClaims {
     const name = typeof id === 'string' ? ` Its id is ${JSON.stringify(decodeText(id))}.` : '';
     counted(this.#connection, (changes) => {
       const [placeholder] = this.#connection.get(
-        `INSERT INTO contents (key, id, is_id_generated, sender, headers, received_ms, bytes, body)
+        `INSERT INTO contents (key, id, is_id_generated, sender, facts, received_ms, bytes, body)
         SELECT ${PLACEHOLDER} RETURNING seq`,
         [seq],
       ) as [number];

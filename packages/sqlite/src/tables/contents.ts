@@ -3,22 +3,22 @@ import type { DeliveryRef, Json, StoredDelivery, StoredPage } from '@webhook-bac
 import { marksIn, paramsWithMarks } from '@webhook-backpressure/inbox/store';
 
 /** The columns of a delivery without its body, in the order of {@link FactsRow}. */
-export const FACTS = 'c.key, c.id, c.is_id_generated, c.sender, c.headers, c.received_ms';
+export const FACTS = 'c.key, c.id, c.is_id_generated, c.sender, c.facts, c.received_ms';
 /** The columns of a delivery with its body, in the order of {@link ContentsRow}. */
-export const CONTENTS = 'c.key, c.id, c.is_id_generated, c.sender, c.headers, c.received_ms, c.body';
+export const CONTENTS = 'c.key, c.id, c.is_id_generated, c.sender, c.facts, c.received_ms, c.body';
 
 export type FactsRow = readonly [
   key: string,
   id: string,
   isIdGenerated: number,
   sender: string | null,
-  headers: string,
+  facts: string,
   receivedAtMs: number,
 ];
 export type ContentsRow = readonly [...FactsRow, body: Uint8Array | ArrayBuffer];
 
 type Strings = Record<string, string>;
-/** The contents of the column `headers`. */
+/** The contents of the column `facts`. */
 type Facts = Pick<StoredDelivery, 'headers' | 'request' | 'context' | 'sealedBy' | 'handler' | 'notBeforeMs'>;
 
 const NO_FACTS: Facts = {
@@ -28,7 +28,6 @@ const NO_FACTS: Facts = {
   sealedBy: undefined,
 };
 
-/** Encoded as an array, to distinguish it from the object that older releases stored, with the headers alone. */
 export function encodeFacts(delivery: StoredDelivery): string {
   const { headers, request, context, sealedBy } = delivery;
   const { method, url } = request;
@@ -90,7 +89,6 @@ export function pageOf<R extends readonly [number, ...unknown[]], T>(
 function decodeFacts(stored: string): Facts | undefined {
   try {
     const facts: unknown = JSON.parse(stored);
-    if (isStrings(facts)) return { ...NO_FACTS, headers: facts };
     if (!Array.isArray(facts) || facts.length !== 6) return undefined;
     const [headers, method, url, params, context, sealedBy] = facts as unknown[];
     const isRight =

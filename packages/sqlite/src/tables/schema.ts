@@ -1,40 +1,34 @@
 import { BackpressureError } from '@webhook-backpressure/base';
 import type { Connection } from '../connection/connection.ts';
-import { decodeText, idHash } from './contents.ts';
 
 /** "WBPI" in ASCII. It identifies the file of an inbox in the header. */
 const APPLICATION_ID = 0x57_42_50_49;
 
-/** The states in `queue`. Statements contain the numbers, because SQLite uses the partial indexes only for constants. */
-const STATES = `0 ready: due
-1 waiting: for a retry
-2 held: claimed by an owner, until it settles it
-3 suspect: due, after a claim that was not settled
-4 behind: an earlier one of its key comes first, in an ordered file
-5 unreadable: on a damaged page, set aside by an earlier release`;
-
 /**
- * Step n migrates version n to version n + 1. A published step never changes.
+ * Data that never changes, above all the bodies, is in its own table, because SQLite rewrites a changed row as a whole. The sum
+ * of a body is in `queue`: in `contents` it would come after the body and be slow to read.
  *
- * Data that never changes, above all the bodies, is in its own table, because SQLite rewrites a changed row as a whole.
- * The totals are stored because counting a million rows takes a second.
+ * The states in `queue` are numbers, because SQLite uses the partial indexes only for constants.
  */
-const MIGRATIONS: readonly (string | ((connection: Connection) => void))[] = [
-  `
+const TABLES = `
   CREATE TABLE contents (
     seq INTEGER PRIMARY KEY,
     key TEXT NOT NULL,
     id TEXT NOT NULL,
     is_id_generated INTEGER NOT NULL,
     sender TEXT,
-    headers TEXT NOT NULL,
+    facts TEXT NOT NULL,
     received_ms REAL NOT NULL,
     bytes INTEGER NOT NULL,
     body BLOB NOT NULL,
     UNIQUE (key, id)
   ) STRICT;
 
-  -- ${STATES.replaceAll('\n', '\n  -- ')}
+  -- state 0 ready: due
+  --       1 waiting: for a retry
+  --       2 held: claimed by an owner, until it settles it
+  --       3 suspect: due, after a claim that was not settled
+  --       4 behind: an earlier one of its key comes first, in an ordered file
   CREATE TABLE queue (
     seq INTEGER PRIMARY KEY,
     key TEXT NOT NULL,
@@ -44,95 +38,44 @@ const MIGRATIONS: readonly (string | ((connection: Connection) => void))[] = [
     strandings INTEGER NOT NULL,
     owner INTEGER,
     lease_ms REAL,
-    received_ms REAL NOT NULL
+    received_ms REAL NOT NULL,
+    sum INTEGER
   ) STRICT;
   CREATE INDEX queue_ready ON queue (key, due_ms) WHERE state = 0;
   CREATE INDEX queue_held ON queue (owner, lease_ms) WHERE state = 2;
+  CREATE INDEX queue_behind ON queue (key, seq) WHERE state = 4;
   CREATE INDEX queue_due ON queue (state, due_ms);
   CREATE INDEX queue_received ON queue (received_ms);
+  -- For claims of named keys, whose cost must not depend on what else is stored.
+  CREATE INDEX queue_key ON queue (key);
+  CREATE INDEX queue_waiting ON queue (key, due_ms) WHERE state = 1;
+  CREATE INDEX queue_suspect ON queue (key, due_ms) WHERE state = 3;
+  CREATE INDEX queue_claimed ON queue (key) WHERE state = 2;
 
-  CREATE TABLE shelf (
-    seq INTEGER PRIMARY KEY,
-    id TEXT NOT NULL,
-    reason TEXT NOT NULL,
-    error TEXT NOT NULL,
-    attempts INTEGER NOT NULL,
-    shelved_ms REAL NOT NULL
-  ) STRICT;
-  CREATE INDEX shelf_order ON shelf (shelved_ms);
-  CREATE INDEX shelf_id ON shelf (id, shelved_ms);
+  -- The first delivery of each key, in an ordered file.
+  CREATE TABLE heads (key TEXT NOT NULL PRIMARY KEY, seq INTEGER NOT NULL) STRICT, WITHOUT ROWID;
 
-  CREATE TABLE completed (
-    key TEXT NOT NULL,
-    id TEXT NOT NULL,
-    completed_ms REAL NOT NULL,
-    PRIMARY KEY (key, id)
-  ) STRICT, WITHOUT ROWID;
-  CREATE INDEX completed_order ON completed (completed_ms);
-
-  -- The number of an owner is never given again: its lock file is named after it.
-  CREATE TABLE owners (
-    id INTEGER PRIMARY KEY AUTOINCREMENT,
-    pid INTEGER NOT NULL,
-    host TEXT NOT NULL,
-    since_ms REAL NOT NULL
-  ) STRICT;
-
-  CREATE TABLE totals (
-    depth INTEGER NOT NULL,
-    in_flight INTEGER NOT NULL,
-    bytes INTEGER NOT NULL,
-    shelved INTEGER NOT NULL,
-    shelved_bytes INTEGER NOT NULL,
-    remembered INTEGER NOT NULL
-  ) STRICT;
-  INSERT INTO totals VALUES (0, 0, 0, 0, 0, 0);
-
-  PRAGMA application_id = ${String(APPLICATION_ID)};
-  `,
-  // Dead letters by key.
-  `
-  ALTER TABLE shelf ADD COLUMN key TEXT NOT NULL DEFAULT '';
-  UPDATE shelf SET key = coalesce((SELECT key FROM contents WHERE contents.seq = shelf.seq), '');
-  CREATE INDEX shelf_key ON shelf (key, shelved_ms);
-  `,
-  // Pauses, and the order within a key: while totals.is_ordered is 1, `heads` has the first delivery of each key, and the
-  // others are in state 4.
-  `
   CREATE TABLE paused (
     scope TEXT NOT NULL CHECK (scope IN ('all', 'key')),
     key TEXT NOT NULL,
     PRIMARY KEY (scope, key)
   ) STRICT, WITHOUT ROWID;
 
-  ALTER TABLE totals ADD COLUMN is_ordered INTEGER NOT NULL DEFAULT 0;
-  CREATE TABLE heads (key TEXT NOT NULL PRIMARY KEY, seq INTEGER NOT NULL) STRICT, WITHOUT ROWID;
-  CREATE INDEX queue_behind ON queue (key, seq) WHERE state = 4;
-  `,
-  // `headers` of `contents` may contain more than the headers, which an older release would take for damage. Separate
-  // columns would come after the body, and listing dead letters would read every body to reach them.
-  '-- No table changes.',
-  // Completed ids as hashes in buckets; those in `completed` stay there until they are forgotten. Completed deliveries
-  // that are kept. The sum of a body is in `queue`, since in `contents` it would come after the body and be slow to read.
-  `
-  ALTER TABLE queue ADD COLUMN sum INTEGER;
-  ALTER TABLE shelf ADD COLUMN sum INTEGER;
-
-  CREATE TABLE buckets (
-    bucket INTEGER PRIMARY KEY,
-    first_ms REAL,
-    last_ms REAL,
-    count INTEGER NOT NULL
+  CREATE TABLE shelf (
+    seq INTEGER PRIMARY KEY,
+    key TEXT NOT NULL,
+    id TEXT NOT NULL,
+    reason TEXT NOT NULL,
+    error TEXT NOT NULL,
+    attempts INTEGER NOT NULL,
+    shelved_ms REAL NOT NULL,
+    sum INTEGER
   ) STRICT;
-  INSERT INTO buckets (bucket, count) VALUES (1, 0);
+  CREATE INDEX shelf_order ON shelf (shelved_ms);
+  CREATE INDEX shelf_id ON shelf (id, shelved_ms);
+  CREATE INDEX shelf_key ON shelf (key, shelved_ms);
 
-  CREATE TABLE remembered (
-    bucket INTEGER NOT NULL,
-    hash BLOB NOT NULL,
-    sum INTEGER,
-    PRIMARY KEY (bucket, hash)
-  ) STRICT, WITHOUT ROWID;
-
+  -- Completed deliveries that are kept.
   CREATE TABLE kept (
     at INTEGER PRIMARY KEY,
     seq INTEGER NOT NULL,
@@ -147,44 +90,52 @@ const MIGRATIONS: readonly (string | ((connection: Connection) => void))[] = [
   CREATE INDEX kept_id ON kept (id);
   CREATE INDEX kept_key ON kept (key);
 
-  ALTER TABLE totals ADD COLUMN kept INTEGER NOT NULL DEFAULT 0;
-  ALTER TABLE totals ADD COLUMN kept_bytes INTEGER NOT NULL DEFAULT 0;
-  -- Up to how much may be put back from the shelf by somebody who has no inbox.
-  ALTER TABLE totals ADD COLUMN room_depth INTEGER;
-  ALTER TABLE totals ADD COLUMN room_bytes INTEGER;
-  `,
-  // How many deliveries have left the queue, from which receivers without workers learn how fast the workers are.
-  'ALTER TABLE totals ADD COLUMN drained INTEGER NOT NULL DEFAULT 0',
-  // For claims of named keys, whose cost must not depend on what else is stored: the first delivery of a key, its retries,
-  // its suspects and its claimed deliveries. The last three are small or change seldom.
-  `
-  CREATE INDEX queue_key ON queue (key);
-  CREATE INDEX queue_waiting ON queue (key, due_ms) WHERE state = 1;
-  CREATE INDEX queue_suspect ON queue (key, due_ms) WHERE state = 3;
-  CREATE INDEX queue_claimed ON queue (key) WHERE state = 2;
-  `,
-  // Completed ids are only in buckets.
-  (connection) => {
-    let added = 0;
-    for (const [key, id] of connection.all('SELECT key, id FROM completed') as [string, string][]) {
-      added += connection.run(
-        'INSERT OR IGNORE INTO remembered (bucket, hash) VALUES ((SELECT min(bucket) FROM buckets), ?)',
-        [idHash({ key: decodeText(key), id: decodeText(id) })],
-      );
-    }
-    connection.run(
-      `UPDATE buckets SET count = count + ?, first_ms = min(coalesce(first_ms, old.first), old.first),
-        last_ms = max(coalesce(last_ms, old.last), old.last)
-      FROM (SELECT min(completed_ms) AS first, max(completed_ms) AS last FROM completed) AS old
-      WHERE bucket = (SELECT min(bucket) FROM buckets) AND old.first IS NOT NULL`,
-      [added],
-    );
-    connection.run('UPDATE totals SET remembered = remembered + ? - (SELECT count(*) FROM completed)', [
-      added,
-    ]);
-    connection.execute('DROP TABLE completed');
-  },
-];
+  -- The hashes of completed ids.
+  CREATE TABLE buckets (
+    bucket INTEGER PRIMARY KEY,
+    first_ms REAL,
+    last_ms REAL,
+    count INTEGER NOT NULL
+  ) STRICT;
+  INSERT INTO buckets (bucket, count) VALUES (1, 0);
+  CREATE TABLE remembered (
+    bucket INTEGER NOT NULL,
+    hash BLOB NOT NULL,
+    sum INTEGER,
+    PRIMARY KEY (bucket, hash)
+  ) STRICT, WITHOUT ROWID;
+
+  -- The number of an owner is never given again: its lock file is named after it.
+  CREATE TABLE owners (
+    id INTEGER PRIMARY KEY AUTOINCREMENT,
+    pid INTEGER NOT NULL,
+    host TEXT NOT NULL,
+    since_ms REAL NOT NULL
+  ) STRICT;
+
+  -- One row: counting a million rows takes a second. room_*: up to how much the tool may put back from the shelf. drained:
+  -- deliveries that have left the queue, ever, from which receivers without workers learn how fast the workers are.
+  CREATE TABLE totals (
+    depth INTEGER NOT NULL DEFAULT 0,
+    in_flight INTEGER NOT NULL DEFAULT 0,
+    bytes INTEGER NOT NULL DEFAULT 0,
+    shelved INTEGER NOT NULL DEFAULT 0,
+    shelved_bytes INTEGER NOT NULL DEFAULT 0,
+    remembered INTEGER NOT NULL DEFAULT 0,
+    kept INTEGER NOT NULL DEFAULT 0,
+    kept_bytes INTEGER NOT NULL DEFAULT 0,
+    drained INTEGER NOT NULL DEFAULT 0,
+    is_ordered INTEGER NOT NULL DEFAULT 0,
+    room_depth INTEGER,
+    room_bytes INTEGER
+  ) STRICT;
+  INSERT INTO totals DEFAULT VALUES;
+
+  PRAGMA application_id = ${String(APPLICATION_ID)};
+`;
+
+/** Step n migrates version n to version n + 1. A published step never changes. */
+export const MIGRATIONS: readonly string[] = [TABLES];
 
 /** The application, the version, the number of tables of the file, and whether it has the version of the inbox in a table. */
 const HEADER = `SELECT
@@ -194,24 +145,24 @@ const HEADER = `SELECT
   EXISTS (SELECT 1 FROM sqlite_schema WHERE name = 'webhook_inbox')`;
 
 /** The tables of all versions. */
-const TABLES = [
+const NAMES = [
   ...['contents', 'queue', 'shelf', 'owners', 'totals', 'heads'],
-  ...['paused', 'buckets', 'remembered', 'kept', 'completed'],
+  ...['paused', 'buckets', 'remembered', 'kept'],
 ];
 
 /** @throws unless the file is that of an inbox in the newest version. Changes nothing. */
-export function checkNewest(connection: Connection): void {
-  const version = versionOf(connection);
+export function checkNewest(connection: Connection, migrations: readonly string[] = MIGRATIONS): void {
+  const version = versionOf(connection, false, migrations);
   const { path } = connection;
   if (version === 0)
     throw new BackpressureError(
       'ERR_WBP_SQLITE_FOREIGN',
       `${path} is empty, so it is not the file of an inbox.`,
     );
-  if (version < MIGRATIONS.length)
+  if (version < migrations.length)
     throw new BackpressureError(
       'ERR_WBP_SQLITE_VERSION',
-      `${path} has version ${String(version)}. Start a receiver of this release on it, which migrates it to version ${String(MIGRATIONS.length)}.`,
+      `${path} has version ${String(version)}. Start a receiver of this release on it, which migrates it to version ${String(migrations.length)}.`,
     );
 }
 
@@ -220,33 +171,33 @@ export function checkNewest(connection: Connection): void {
  *
  * @param isOfApplication - whether the header belongs to the application, so that the version is kept in a table.
  */
-export function migrate(connection: Connection, isOfApplication = false): void {
-  if (isNewest(connection, isOfApplication)) return;
+export function migrate(
+  connection: Connection,
+  isOfApplication = false,
+  migrations: readonly string[] = MIGRATIONS,
+): void {
+  const isNewest = (): boolean =>
+    versionOf(connection, isOfApplication, migrations) === migrations.length &&
+    (headerOf(connection)[3] === 1 || !isOfApplication);
+  if (isNewest()) return;
   connection.transaction(() => {
     // Another process may have migrated it meanwhile.
-    if (isNewest(connection, isOfApplication)) return;
+    if (isNewest()) return;
     const [applicationId, userVersion, , hasTable] = headerOf(connection);
-    for (const step of MIGRATIONS.slice(versionOf(connection, isOfApplication))) {
-      if (typeof step === 'string') connection.execute(step);
-      else step(connection);
-    }
+    for (const step of migrations.slice(versionOf(connection, isOfApplication, migrations)))
+      connection.execute(step);
     if (!isOfApplication && hasTable === 0) {
-      connection.execute(`PRAGMA user_version = ${String(MIGRATIONS.length)}`);
+      connection.execute(`PRAGMA user_version = ${String(migrations.length)}`);
       return;
     }
     connection.execute(`
       CREATE TABLE IF NOT EXISTS webhook_inbox (version INTEGER NOT NULL) STRICT;
       DELETE FROM webhook_inbox;
-      INSERT INTO webhook_inbox VALUES (${String(MIGRATIONS.length)});
+      INSERT INTO webhook_inbox VALUES (${String(migrations.length)});
       PRAGMA application_id = ${String(applicationId)};
       PRAGMA user_version = ${String(userVersion)};
     `);
   });
-}
-
-function isNewest(connection: Connection, isOfApplication: boolean): boolean {
-  const [, , , hasTable] = headerOf(connection);
-  return versionOf(connection, isOfApplication) === MIGRATIONS.length && (hasTable === 1 || !isOfApplication);
 }
 
 /** In one statement: between two, another process may create an inbox in an empty file. */
@@ -260,7 +211,11 @@ function headerOf(connection: Connection): readonly [number, number, number, num
  * @param isOfApplication - whether it may have tables of the application.
  * @throws unless the file is empty, or the file of an inbox in a known version.
  */
-export function versionOf(connection: Connection, isOfApplication = false): number {
+export function versionOf(
+  connection: Connection,
+  isOfApplication = false,
+  migrations: readonly string[] = MIGRATIONS,
+): number {
   const [applicationId, userVersion, tables, hasTable] = headerOf(connection);
   const isOwn = applicationId === APPLICATION_ID;
   const isEmpty = tables === 0 && applicationId === 0 && userVersion === 0;
@@ -274,17 +229,17 @@ export function versionOf(connection: Connection, isOfApplication = false): numb
   }
   const inTable = hasTable === 0 ? undefined : connection.get('SELECT max(version) FROM webhook_inbox');
   const version = (inTable as [number] | undefined)?.[0] ?? (isOwn ? userVersion : 0);
-  if (version > MIGRATIONS.length)
+  if (version > migrations.length)
     throw new BackpressureError(
       'ERR_WBP_SQLITE_VERSION',
-      `${connection.path} has version ${String(version)}, but this release only knows versions up to ${String(MIGRATIONS.length)}.`,
+      `${connection.path} has version ${String(version)}, but this release only knows versions up to ${String(migrations.length)}.`,
     );
   return version;
 }
 
 /** @throws if the application has a table with the name of one of the inbox. */
 function checkTables(connection: Connection): void {
-  const names = TABLES.map((name) => `'${name}'`).join(', ');
+  const names = NAMES.map((name) => `'${name}'`).join(', ');
   const taken = connection.get(`SELECT name FROM sqlite_schema WHERE name COLLATE NOCASE IN (${names})`);
   if (taken === undefined) return;
   throw new BackpressureError(
