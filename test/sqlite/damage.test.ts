@@ -150,7 +150,7 @@ describe('a damaged page', () => {
     await store.close(START);
   });
 
-  it.each(['queue_ready', 'queue_due', 'queue', 'totals', 'contents'])(
+  it.each(['queue_ready', 'queue_retries', 'queue_held', 'queue', 'totals', 'contents'])(
     'of %s makes the inbox refuse deliveries that could not be handled',
     async (name) => {
       try {

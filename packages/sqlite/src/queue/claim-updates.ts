@@ -98,7 +98,7 @@ export function hasten(connection: Connection, { key, afterMs, nowMs, limit }: H
     key === undefined
       ? connection.run(
           `UPDATE queue SET due_ms = ?
-          WHERE seq IN (SELECT seq FROM queue WHERE state = 1 AND due_ms > ? LIMIT ?)`,
+          WHERE seq IN (SELECT seq FROM queue INDEXED BY queue_retries WHERE state = 1 AND due_ms > ? LIMIT ?)`,
           [nowMs, afterMs, limit],
         )
       : connection.run(

@@ -8,22 +8,22 @@ import { MAX_UNREADABLE, type QueueRow, type RowClaims } from './row-claims.ts';
 /** Bounds the time of a claim when very many retries are due, such as after a long outage. */
 const MAX_PROMOTED = 1000;
 
-type ReadyRow = readonly [...QueueRow, dueMs: number];
-type SuspectRow = readonly [...ReadyRow, strandings: number];
+type SuspectRow = readonly [...QueueRow, dueMs: number, strandings: number];
 
 const NO_KEYS: ReadonlySet<string> = new Set();
 
 const PROMOTE = `UPDATE queue SET state = CASE WHEN strandings > 0 THEN 3 ELSE 0 END
-  WHERE seq IN (SELECT seq FROM queue WHERE state = 1 AND due_ms <= ? ORDER BY due_ms LIMIT ?)`;
+  WHERE seq IN (
+    SELECT seq FROM queue INDEXED BY queue_retries WHERE state = 1 AND due_ms <= ? ORDER BY due_ms LIMIT ?)`;
 const READY_AFTER = ready('AND key > ?');
 const FIRST_READY = ready('');
 const READY_OF = ready('AND key = ?');
 const KEY_AFTER = keySkipping('AND key > ?1', '?2');
 const FIRST_KEY = keySkipping('', '?1');
 /** At most as many as were being handled when processes died. */
-const SUSPECTS = 'SELECT seq, key, due_ms, strandings FROM queue WHERE state = 3 ORDER BY due_ms, seq';
-const EARLIEST_WAITING = earliest(1);
-const EARLIEST_DUE = `SELECT min(due) FROM (${[0, 1, 3].map(earliest).join(' UNION ALL ')})`;
+const SUSPECTS =
+  'SELECT seq, key, due_ms, strandings FROM queue INDEXED BY queue_suspect WHERE state = 3 ORDER BY due_ms, seq';
+const EARLIEST_WAITING = 'SELECT min(due_ms) FROM queue INDEXED BY queue_retries WHERE state = 1';
 
 /** Claims due deliveries, from the keys in turn. */
 export class Claims {
@@ -75,9 +75,8 @@ export class Claims {
         }
         const next = this.#findReady(skipped);
         if (next !== undefined) {
-          const [seq, key] = next;
-          this.#lastKey = key;
-          take([seq, key]);
+          [, this.#lastKey] = next;
+          take(next);
         } else if (isCheckDue) {
           break;
         } else {
@@ -90,7 +89,7 @@ export class Claims {
     });
   }
 
-  /** When the next delivery can be claimed, in ms since 1970. */
+  /** When the next delivery can be claimed, in ms since 1970. 0: now. */
   nextDueMs(self: number, except: ReadonlySet<string> = NO_KEYS): number | undefined {
     const paused = readPaused(this.#connection);
     if (paused.isAll) return undefined;
@@ -105,9 +104,7 @@ export class Claims {
   }
 
   #nextDue(skipped: ReadonlySet<string>): number {
-    if (skipped.size === 0) return (this.#connection.get(EARLIEST_DUE) as [number | null])[0] ?? Infinity;
-    const ready = this.#findReady(skipped);
-    if (ready !== undefined) return ready[2];
+    if (this.#findReady(skipped) !== undefined) return 0;
     // Includes retries of skipped keys, since excluding them would require reading all retries. When one of them is due, a
     // claim makes it ready, so this causes at most one useless claim.
     const [waiting] = this.#connection.get(EARLIEST_WAITING) as [number | null];
@@ -124,17 +121,17 @@ export class Claims {
   }
 
   /** The first ready delivery of the key after the last one, in the order of the keys, starting over at the end. */
-  #findReady(skipped: ReadonlySet<string>): ReadyRow | undefined {
+  #findReady(skipped: ReadonlySet<string>): QueueRow | undefined {
     if (skipped.size === 0) {
       const next = this.#connection.get(READY_AFTER, [this.#lastKey]) ?? this.#connection.get(FIRST_READY);
-      return next as ReadyRow | undefined;
+      return next as QueueRow | undefined;
     }
     const list = JSON.stringify([...skipped]);
     const next =
       this.#connection.get(KEY_AFTER, [this.#lastKey, list]) ?? this.#connection.get(FIRST_KEY, [list]);
     if (next === undefined) return undefined;
     const [key] = next as [string];
-    return this.#connection.get(READY_OF, [key]) as ReadyRow | undefined;
+    return this.#connection.get(READY_OF, [key]) as QueueRow | undefined;
   }
 }
 
@@ -147,7 +144,7 @@ function skippedKeys({ keys }: Paused, except: ReadonlySet<string>): ReadonlySet
 }
 
 function ready(condition: string): string {
-  return `SELECT seq, key, due_ms FROM queue INDEXED BY queue_ready WHERE state = 0 ${condition} ORDER BY key, due_ms, seq LIMIT 1`;
+  return `SELECT seq, key FROM queue INDEXED BY queue_ready WHERE state = 0 ${condition} ORDER BY key, due_ms, seq LIMIT 1`;
 }
 
 /** Walks from key to key until one is not in the list of keys to skip, the last parameter. */
@@ -162,8 +159,4 @@ function keySkipping(condition: string, list: string): string {
       SELECT (${next('AND queue.key > walk.key')}) FROM walk WHERE walk.key IN (SELECT key FROM skipped)
     )
   SELECT key FROM walk WHERE key NOT IN (SELECT key FROM skipped) LIMIT 1`;
-}
-
-function earliest(state: number): string {
-  return `SELECT min(due_ms) AS due FROM queue WHERE state = ${String(state)}`;
 }

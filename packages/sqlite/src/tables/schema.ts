@@ -44,8 +44,7 @@ const TABLES = `
   CREATE INDEX queue_ready ON queue (key, due_ms) WHERE state = 0;
   CREATE INDEX queue_held ON queue (owner, lease_ms) WHERE state = 2;
   CREATE INDEX queue_behind ON queue (key, seq) WHERE state = 4;
-  CREATE INDEX queue_due ON queue (state, due_ms);
-  CREATE INDEX queue_received ON queue (received_ms);
+  CREATE INDEX queue_retries ON queue (due_ms) WHERE state = 1;
   -- For claims of named keys, whose cost must not depend on what else is stored.
   CREATE INDEX queue_key ON queue (key);
   CREATE INDEX queue_waiting ON queue (key, due_ms) WHERE state = 1;
