@@ -44,7 +44,7 @@ export interface PostgresPool {
 /**
  * Where the database is: either a pool, or the address of a server.
  *
- * - `pool`: at least 3 connections for each store. Give the store a pool that your handlers do not use: handlers that
+ * - `pool`: 3 connections or more for each store, and at least 2. Give the store a pool that your handlers do not use: handlers that
  *   hold all connections would stop it. The store does not end it. Until `close` it listens to its events `error` and
  *   `connect`, since a connection that fails while it is idle or new would end the process.
  * - `connectionString`: the store makes a pool of 4 connections, and ends it with `close`. Requires the package `pg`.
