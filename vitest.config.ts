@@ -2,8 +2,8 @@ import { availableParallelism } from 'node:os';
 import { configDefaults, defineConfig } from 'vitest/config';
 import { storeThread } from './tooling/store-thread.ts';
 
-/** Each file has its own process: they load native modules, count timers and listeners, or start many servers. */
-const OWN = inFolders(['browser', 'crash', 'power', 'servers', 'sqlite']);
+/** Each file has its own process, which starts others and kills them: a browser, receivers, or servers. */
+const OWN = inFolders(['browser', 'crash', 'power']);
 
 /** Files of `npm run test:long` alone: each takes 8 to 30 seconds, and looks at what other files see on a smaller scale. */
 const LONG = [

@@ -5,7 +5,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { checkHistory } from '@webhook-backpressure/core/testing';
 import { crash, type Outcome } from './crashes.ts';
 
-const kills = Number(process.env['CRASH_KILLS'] ?? 5);
+const kills = Number(process.env['CRASH_KILLS'] ?? 2);
 const seed = Number(process.env['CRASH_SEED'] ?? 1);
 const SECONDS_PER_KILL = 6;
 

@@ -6,7 +6,7 @@ import { checkHistory } from '@webhook-backpressure/core/testing';
 import { crashOutbox, type OutboxOutcome, sentHistory } from './outbox-crashes.ts';
 import { readFile, rememberedOf, type StoredInFile } from './sqlite-audit.ts';
 
-const most = Number(process.env['CRASH_KILLS'] ?? 5);
+const most = Number(process.env['CRASH_KILLS'] ?? 3);
 const seed = Number(process.env['CRASH_SEED'] ?? 1);
 const SECONDS_PER_KILL = 6;
 

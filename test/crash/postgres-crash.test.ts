@@ -7,7 +7,7 @@ import { checkHistory } from '@webhook-backpressure/core/testing';
 import { FleetCrashes, RECEIVERS, SETTINGS, WORKERS, type FleetOutcome } from './postgres-crashes.ts';
 
 const of = (name: string, otherwise: number): number => Number(process.env[name] ?? otherwise);
-const kills = of('CRASH_KILLS', 3);
+const kills = of('CRASH_KILLS', 2);
 const stops = of('CRASH_STOPS', 1);
 const partitionMs = of('CRASH_PARTITION_MS', 1000);
 const seed = of('CRASH_SEED', 1);

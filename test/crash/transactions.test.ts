@@ -10,7 +10,7 @@ import {
 } from './transaction-crashes.ts';
 
 /** Of both halves on both stores. */
-const kills = Math.ceil(Number(process.env['CRASH_KILLS'] ?? 8) / 4);
+const kills = Math.ceil(Number(process.env['CRASH_KILLS'] ?? 4) / 4);
 const seed = Number(process.env['CRASH_SEED'] ?? 1);
 const SECONDS_PER_KILL = 6;
 

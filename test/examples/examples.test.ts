@@ -37,7 +37,7 @@ it('has an example for each framework and for the inbox', () => {
 });
 
 describe('inbox.js', () => {
-  it('acknowledges a delivery once it is stored, processes it, and resumes after being killed', async () => {
+  it('acknowledges a delivery once it is stored, processes it, has no live page without a password, and resumes after being killed', async () => {
     const folder = mkdtempSync(join(tmpdir(), 'inbox-example-'));
     const variables = { DATABASE: join(folder, 'webhooks.db') };
     const { process: started, lines } = start('inbox.js', variables);
@@ -47,6 +47,7 @@ describe('inbox.js', () => {
     const answer = await fetch(url, { method: 'POST', body: '{"type":"order.created"}', headers });
     expect([answer.status, await answer.json()]).toEqual([200, { id: 'a', status: 'accepted' }]);
     expect((await handled)[0]).toBe('attempt 1 at a: {"type":"order.created"}');
+    expect((await fetch(new URL('/backpressure', url))).status).toBe(404);
     const killed = once(started, 'exit');
     started.kill('SIGKILL');
     await killed;
@@ -126,8 +127,9 @@ describe.skipIf(isRedisSkipped)('bullmq.js', () => {
 });
 
 describe.each(withoutServer.filter((name) => name !== 'inbox.js'))('%s', (example) => {
-  it('processes a delivery on the given port, and ends on SIGTERM', async () => {
-    const { process: started, lines } = start(example);
+  it('processes a delivery on the given port, has no live page without a password, and ends on SIGTERM', async () => {
+    // An empty password is none.
+    const { process: started, lines } = start(example, example === 'express.js' ? { PAGE_PASSWORD: '' } : {});
     const [url] = (await once(lines, 'line')) as [string];
     expect(url).toMatch(/^http:\/\/localhost:\d+\/webhooks$/);
 
@@ -139,6 +141,7 @@ describe.each(withoutServer.filter((name) => name !== 'inbox.js'))('%s', (exampl
     // Only the middleware can provide waitedMs, so it is mounted.
     expect((await handled)[0]).toMatch(/^waited \d+(\.\d+)? ms: {"type":"order.created"}$/);
     expect((await fetch(new URL('/elsewhere', url), { method: 'POST' })).status).toBe(404);
+    expect((await fetch(new URL('/backpressure', url))).status).toBe(404);
 
     const ended = once(started, 'exit');
     started.kill('SIGTERM');
@@ -177,17 +180,6 @@ describe.each(withoutServer)('%s', (example) => {
     await events.body?.cancel().catch(() => undefined);
     rmSync(folder, { recursive: true });
   }, 30_000);
-
-  it.each(example === 'express.js' ? [{}, { PAGE_PASSWORD: '' }] : [{}])(
-    'has no live page without a password: %j',
-    async (variables) => {
-      const folder = mkdtempSync(join(tmpdir(), 'example-'));
-      const { lines } = start(example, { DATABASE: join(folder, 'webhooks.db'), ...variables });
-      const [url] = (await once(lines, 'line')) as [string];
-      expect((await fetch(new URL('/backpressure', url))).status).toBe(404);
-    },
-    30_000,
-  );
 });
 
 function start(

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { powerFailures, Shim, type Life, type Losses } from './power-failures.ts';
 
 /** `npm run test:power` simulates a thousand. */
-const CUTS = Number(process.env['POWER_CUTS'] ?? 25);
+const CUTS = Number(process.env['POWER_CUTS'] ?? 10);
 const DELIVERIES = 140;
 const CUTS_PER_LIFE = 25;
 /** The syncs of a run of that length, and some that are never reached. */
@@ -26,7 +26,7 @@ function lives({ processes, restarts, fails }: Plan): Life[] {
     processes,
     restarts,
     deliveries: DELIVERIES,
-    cuts: CUTS_PER_LIFE,
+    cuts: Math.min(CUTS, CUTS_PER_LIFE),
     eioAt: fails ? 1 + ((at * 37 + 20) % SYNCS) : 0,
   }));
 }
