@@ -86,8 +86,17 @@ describe('a key', () => {
     expect([1, 3].filter((workers) => queue.isBlocked('fast', workers))).toEqual([]);
   });
 
-  it('holds no share if it has no queued deliveries', () => {
-    expect(queued({ a: 1 }).holdsShare('b')).toBe(false);
+  it('blocks no delivery of its own key, however short its handlers are', () => {
+    const queue = queued({});
+    handle(queue, 'a', 0);
+    start(queue, 'a', 2);
+    queue.push(item('a'));
+    expect(queue.isBlocked('a', 2)).toBe(false);
+  });
+
+  it('holds a share if it has as many queued deliveries as the mean of all keys', () => {
+    const queue = queued({ a: 1, b: 3, c: 2 });
+    expect(['a', 'b', 'c', 'none'].filter((key) => queue.holdsShare(key))).toEqual(['b', 'c']);
   });
 
   it('has no turns until a worker of it is free', () => {
