@@ -4,7 +4,7 @@ import regressions from './regressions.json' with { type: 'json' };
 import { runPlan, search } from './search.ts';
 
 /** `npm run vopr` searches more. */
-const SEEDS = 20;
+const SEEDS = 50;
 
 describe('the search', () => {
   it(`finds nothing with ${String(SEEDS)} seeds`, { timeout: 120_000 }, async () => {
