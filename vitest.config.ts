@@ -2,9 +2,6 @@ import { availableParallelism } from 'node:os';
 import { configDefaults, defineConfig } from 'vitest/config';
 import { storeThread } from './tooling/store-thread.ts';
 
-/** Each file has its own process, which starts others and kills them: a browser, receivers, or servers. */
-const OWN = inFolders(['browser', 'crash', 'power']);
-
 /** Files of `npm run test:long` alone: each takes 8 to 30 seconds, and looks at what other files see on a smaller scale. */
 const LONG = [
   'test/browser/accessibility.test.ts',
@@ -14,12 +11,8 @@ const LONG = [
   'test/sqlite/killed-shapes.test.ts',
 ];
 
-function inFolders(folders: readonly string[]): string[] {
-  return folders.map((folder) => `test/${folder}/**/*.test.ts`);
-}
-
 export default defineConfig(({ mode }) => {
-  // The first call is for all, those of projects have another mode. Workers inherit the variable.
+  // Workers inherit the variable.
   process.env['TEST_MODE'] ??= mode;
   const isLong = process.env['TEST_MODE'] === 'long';
   const exclude = [...configDefaults.exclude, 'test/nest/handlers.test.ts', ...(isLong ? [] : LONG)];
@@ -35,19 +28,10 @@ export default defineConfig(({ mode }) => {
       },
     },
     test: {
-      projects: [
-        {
-          extends: true,
-          // Files that share a process load nothing a second time, which saves half of their time.
-          test: {
-            name: 'shared process',
-            include: ['test/**/*.test.ts'],
-            exclude: [...exclude, ...OWN],
-            isolate: false,
-          },
-        },
-        { extends: true, test: { name: 'own process', include: OWN, exclude } },
-      ],
+      include: ['test/**/*.test.ts'],
+      exclude,
+      // Files that share a process load nothing a second time, which saves a second of each.
+      isolate: false,
       globalSetup: ['examples', 'postgres', 'redis'].map((folder) => `test/${folder}/global-setup.ts`),
       // One more than cores: many tests wait for servers and processes.
       maxWorkers: availableParallelism() + 1,

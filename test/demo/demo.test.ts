@@ -157,13 +157,3 @@ it('says so if the port of --watch is in use', async () => {
   expect(await closed).toEqual([1, null]);
   server.close();
 }, 60_000);
-
-it('rejects an invalid --deliveries', async () => {
-  const started = start('--deliveries', '0');
-  const closed = once(started, 'close');
-  started.stdout.resume();
-  expect(await text(started.stderr)).toBe(
-    '--deliveries must be an integer from 1 to 20000, but was 0. Try --help.\n',
-  );
-  expect(await closed).toEqual([2, null]);
-}, 60_000);

@@ -164,7 +164,7 @@ describe.each(onConnections)('a slow sender on $name', (driver) => {
       { concurrency: 1 },
       {
         handle(exchange) {
-          exchange.answer(200, 'x'.repeat(30 * 1024 * 1024));
+          exchange.answer(200, 'x'.repeat(16 * 1024 * 1024));
         },
       },
     );

@@ -143,7 +143,7 @@ export function handlers(start: Start, driver: Driver): void {
           {},
           {
             handle(exchange) {
-              exchange.answer(200, 'x'.repeat(30 * 1024 * 1024));
+              exchange.answer(200, 'x'.repeat(16 * 1024 * 1024));
             },
           },
         );

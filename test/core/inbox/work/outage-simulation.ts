@@ -81,7 +81,7 @@ class OutageRun {
     await this.#pass(Math.min(outageMs, 2 * MINUTE), 50);
     await this.#pass(outageMs, 1000);
     const attemptsInOutage = this.#attemptsInOutage;
-    await this.#pass(outageMs + Math.min(afterMs, fineMs), 20);
+    await this.#pass(outageMs + Math.min(afterMs, fineMs), 50);
     await this.#pass(outageMs + afterMs, 30_000);
     const { totals } = bench.inbox.snapshot();
     const restored =
