@@ -207,3 +207,14 @@ describe('while the drain rate is unknown', () => {
     expect(retryAfter.of('full', one, situation(0), { ...SETTINGS, strategy: 'depth' })).toBe(8);
   });
 });
+
+it.each([
+  [0, 8],
+  [1, 10],
+])(
+  'with the strategy depth, Retry-After is the time to drain the queue and up to 20 %% at a chance of %i',
+  (chance, expected) => {
+    const settings = { ...SETTINGS, strategy: 'depth' as const };
+    expect(withoutJitter(chance).of('full', refused(), situation(0), settings)).toBe(expected);
+  },
+);
