@@ -39,6 +39,27 @@ describe('a promised retry', () => {
     expect(promises.dueMs(arrival('a'))).toBeUndefined();
   });
 
+  it('may use the reserve on time, until it is admitted', () => {
+    const promises = new Promises();
+    const entitled = (): readonly boolean[] =>
+      [3999, 4000, 65_000, 65_001].map((nowMs) => promises.entitles(arrival('a', nowMs)));
+    promises.add(arrival('a'), 5000);
+    expect(entitled()).toEqual([false, true, true, false]);
+    promises.admitted(arrival('b', 5000));
+    promises.admitted(arrival('a', 5000));
+    expect([entitled(), promises.counts]).toEqual([[false, false, false, false], { kept: 1, missed: 0 }]);
+  });
+
+  it('is none without an id', () => {
+    const promises = new Promises();
+    const without: Arrival = { delivery: { key: 'shop' }, key: 'shop', nowMs: 5000 };
+    promises.add(without, 5000);
+    promises.admitted(without);
+    promises.missed(without);
+    expect([promises.dueMs(without), promises.entitles(without)]).toEqual([undefined, false]);
+    expect(promises.counts).toEqual({ kept: 0, missed: 0 });
+  });
+
   it('is remembered among 5000 later ones, and forgotten among 10,000', () => {
     const promises = new Promises();
     for (let i = 0; i < 20_000; i += 1) promises.add(arrival(String(i)), 5000);

@@ -1,6 +1,4 @@
 import { describe, expect, it } from 'vitest';
-import { perSecondOf } from '../../../packages/sender/src/options/rates.ts';
-import { LearnedRate } from '../../../packages/sender/src/pace/learned-rate.ts';
 import { isLong } from '../../long.ts';
 import { seeded } from './driven.ts';
 import {
@@ -111,52 +109,5 @@ describe('the learned rate', () => {
       expect(clearAtS).toBeGreaterThan(0);
       expect((clearAtS + 1 - fromS) / idealS).toBeLessThan(most);
     }
-  });
-
-  it('does not rise while it is not used', () => {
-    const rate = new LearnedRate({ amount: 100, periodMs: 1000, burst: 10 });
-    rate.started(0);
-    rate.succeeded(0);
-    rate.refused(1000, 100);
-    const { limit } = rate;
-    for (let now = 2000; now < 100_000; now += 10_000) rate.started(now);
-    expect(rate.limit).toBe(limit);
-  });
-
-  it('stays while the receiver accepts nothing', () => {
-    const rate = new LearnedRate({ amount: 100, periodMs: 1000, burst: 10 });
-    for (let now = 0; now < 1000; now += 10) rate.started(now);
-    for (let now = 0; now < 1000; now += 10) rate.succeeded(now);
-    rate.refused(1000, 1000);
-    const { limit } = rate;
-    expect(perSecondOf(limit)).toBeGreaterThan(40);
-    for (let now = 2000; now < 100_000; now += 1000) {
-      rate.started(now);
-      rate.refused(1000, now + 5);
-    }
-    expect(rate.limit).toBe(limit);
-  });
-
-  it.each([2, 3.7, 10, 128, 9999, 1_000_000])(
-    'of %d/s falls to one request per second at the least',
-    (set) => {
-      const rate = new LearnedRate({ amount: Math.round(set * 10), periodMs: 10_000, burst: 1 });
-      for (let now = 0; now < 100_000; now += 2000) {
-        rate.started(now);
-        rate.succeeded(now);
-        rate.refused(1000, now + 1);
-        expect(perSecondOf(rate.limit)).toBeGreaterThanOrEqual(0.9);
-        expect(Number.isSafeInteger(rate.limit.amount)).toBe(true);
-      }
-      expect(perSecondOf(rate.limit)).toBeLessThan(1.1);
-    },
-  );
-
-  it('never falls below a set rate of less than one request per second', () => {
-    const slow = { amount: 1, periodMs: 60_000, burst: 1 };
-    const rate = new LearnedRate(slow);
-    rate.started(0);
-    rate.refused(1000, 100);
-    expect(perSecondOf(rate.limit)).toBeGreaterThan(0.9 * perSecondOf(slow));
   });
 });

@@ -36,7 +36,6 @@ export class Promises implements Rule {
   }
 
   admitted(arrival: Arrival): void {
-    if (arrival.delivery.id === undefined) return;
     const name = nameOf(arrival);
     const promised = this.#find(name);
     if (name === undefined || promised === undefined) return;
