@@ -5,6 +5,7 @@ import { storeThread } from './tooling/store-thread.ts';
 /** Files of `npm run test:long` alone: each takes 8 to 30 seconds, and looks at what other files see on a smaller scale. */
 const LONG = [
   'test/browser/accessibility.test.ts',
+  'test/crash/outbox-on-postgres.test.ts',
   'test/power/slow-disk.test.ts',
   'test/postgres/trouble/*.test.ts',
   'test/redis/*-audit.test.ts',
