@@ -2,6 +2,9 @@ import { availableParallelism } from 'node:os';
 import { configDefaults, defineConfig } from 'vitest/config';
 import { storeThread } from './tooling/store-thread.ts';
 
+/** They count all timers of their process, so that no other file may have any there. */
+const OWN = ['test/servers/failure-warnings.test.ts', 'test/servers/unread-body.test.ts'];
+
 /** Files of `npm run test:long` alone: each takes 8 to 30 seconds, and looks at what other files see on a smaller scale. */
 const LONG = [
   'test/browser/accessibility.test.ts',
@@ -13,7 +16,7 @@ const LONG = [
 ];
 
 export default defineConfig(({ mode }) => {
-  // Workers inherit the variable.
+  // The first call is for all, those of projects have another mode. Workers inherit the variable.
   process.env['TEST_MODE'] ??= mode;
   const isLong = process.env['TEST_MODE'] === 'long';
   const exclude = [...configDefaults.exclude, 'test/nest/handlers.test.ts', ...(isLong ? [] : LONG)];
@@ -29,10 +32,19 @@ export default defineConfig(({ mode }) => {
       },
     },
     test: {
-      include: ['test/**/*.test.ts'],
-      exclude,
-      // Files that share a process load nothing a second time, which saves a second of each.
-      isolate: false,
+      projects: [
+        {
+          extends: true,
+          // Files that share a process load nothing a second time, which saves a second of each.
+          test: {
+            name: 'shared process',
+            include: ['test/**/*.test.ts'],
+            exclude: [...exclude, ...OWN],
+            isolate: false,
+          },
+        },
+        { extends: true, test: { name: 'own process', include: OWN, exclude } },
+      ],
       globalSetup: ['examples', 'postgres', 'redis'].map((folder) => `test/${folder}/global-setup.ts`),
       // One more than cores: many tests wait for servers and processes.
       maxWorkers: availableParallelism() + 1,
