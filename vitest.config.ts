@@ -2,8 +2,10 @@ import { availableParallelism } from 'node:os';
 import { configDefaults, defineConfig } from 'vitest/config';
 import { storeThread } from './tooling/store-thread.ts';
 
-/** They count all timers of their process, so that no other file may have any there. */
-const OWN = ['test/servers/failure-warnings.test.ts', 'test/servers/unread-body.test.ts'];
+/** Two count all timers of their process, and two send so much that other files in it would slow them down. */
+const OWN = ['failure-warnings', 'unread-body', 'mission', 'retrying-clients'].map(
+  (name) => `test/servers/${name}.test.ts`,
+);
 
 /** Files of `npm run test:long` alone: each takes 8 to 30 seconds, and looks at what other files see on a smaller scale. */
 const LONG = [
