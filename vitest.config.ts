@@ -2,9 +2,15 @@ import { availableParallelism } from 'node:os';
 import { configDefaults, defineConfig } from 'vitest/config';
 import { storeThread } from './tooling/store-thread.ts';
 
+/** Two count all timers of their process, and two send so much that other files in it would slow them down. */
+const OWN = ['failure-warnings', 'unread-body', 'mission', 'retrying-clients'].map(
+  (name) => `test/servers/${name}.test.ts`,
+);
+
 /** Files of `npm run test:long` alone: each takes 8 to 30 seconds, and looks at what other files see on a smaller scale. */
 const LONG = [
   'test/browser/accessibility.test.ts',
+  'test/crash/outbox-on-postgres.test.ts',
   'test/power/slow-disk.test.ts',
   'test/postgres/trouble/*.test.ts',
   'test/redis/*-audit.test.ts',
@@ -12,7 +18,7 @@ const LONG = [
 ];
 
 export default defineConfig(({ mode }) => {
-  // Workers inherit the variable.
+  // The first call is for all, those of projects have another mode. Workers inherit the variable.
   process.env['TEST_MODE'] ??= mode;
   const isLong = process.env['TEST_MODE'] === 'long';
   const exclude = [...configDefaults.exclude, 'test/nest/handlers.test.ts', ...(isLong ? [] : LONG)];
@@ -28,10 +34,19 @@ export default defineConfig(({ mode }) => {
       },
     },
     test: {
-      include: ['test/**/*.test.ts'],
-      exclude,
-      // Files that share a process load nothing a second time, which saves a second of each.
-      isolate: false,
+      projects: [
+        {
+          extends: true,
+          // Files that share a process load nothing a second time, which saves a second of each.
+          test: {
+            name: 'shared process',
+            include: ['test/**/*.test.ts'],
+            exclude: [...exclude, ...OWN],
+            isolate: false,
+          },
+        },
+        { extends: true, test: { name: 'own process', include: OWN, exclude } },
+      ],
       globalSetup: ['examples', 'postgres', 'redis'].map((folder) => `test/${folder}/global-setup.ts`),
       // One more than cores: many tests wait for servers and processes.
       maxWorkers: availableParallelism() + 1,

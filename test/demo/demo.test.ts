@@ -89,17 +89,21 @@ it.runIf(isLong)(
   120_000,
 );
 
-it('sends to a fast, a limited and a hanging receiver, and loses no event', async () => {
-  const started = start('--sender', '--deliveries', '100');
-  const closed = once(started, 'close');
-  const [output, errors] = await Promise.all([text(started.stdout), text(started.stderr)]);
-  expect(errors).toBe('');
-  expect(await closed).toEqual([0, null]);
-  expect(output).toMatch(/^events +90 +8 +2$/m);
-  expect(output).toMatch(/^in the receiver +90 +8 +0$/m);
-  expect(output).toMatch(/^still in the outbox +0 +0 +2$/m);
-  expect(widest(output)).toBeLessThanOrEqual(80);
-}, 60_000);
+it.runIf(isLong)(
+  'sends to a fast, a limited and a hanging receiver, and loses no event',
+  async () => {
+    const started = start('--sender', '--deliveries', '100');
+    const closed = once(started, 'close');
+    const [output, errors] = await Promise.all([text(started.stdout), text(started.stderr)]);
+    expect(errors).toBe('');
+    expect(await closed).toEqual([0, null]);
+    expect(output).toMatch(/^events +90 +8 +2$/m);
+    expect(output).toMatch(/^in the receiver +90 +8 +0$/m);
+    expect(output).toMatch(/^still in the outbox +0 +0 +2$/m);
+    expect(widest(output)).toBeLessThanOrEqual(80);
+  },
+  60_000,
+);
 
 it('ends its children when it is interrupted', async () => {
   const started = start();

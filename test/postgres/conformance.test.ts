@@ -4,7 +4,7 @@ import { isLong } from '../long.ts';
 import { isSkipped, PostgresBed } from './bed.ts';
 
 /** Fewer runs, since each creates a schema. */
-const MODEL_RUNS = 15;
+const MODEL_RUNS = isLong ? 15 : 6;
 
 describe.skipIf(isSkipped)('postgresStore', () => {
   storeSuite('on a real server', () => new PostgresBed({ isReused: true }), MODEL_RUNS);
