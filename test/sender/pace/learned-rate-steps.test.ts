@@ -190,6 +190,20 @@ describe('a further refusal', () => {
     }
   });
 
+  /** Is refused at about this rate after so many successes in ten seconds. Returns the seconds of the next search. */
+  const searchAfter = (rate: LearnedRate, perSecond: number, successes: number, fromMs: number): number => {
+    rate.refused(0, send(rate, perSecond * 10, 1000 / perSecond, fromMs, successes));
+    return sendUntil(rate, goalOf(rate) * 0.9999, fromMs + 20_000).tookMs / 1000;
+  };
+
+  it('that moves the goal far lets the next search take as long as the first one', () => {
+    const rate = refusedOnce();
+    // From 50 to √(10 × 5), and then on to √(2 × 1).
+    expect(searchAfter(rate, 10, 50, 1000)).toBeLessThan(2.4);
+    expect(goalOf(rate)).toBeLessThan(8);
+    expect(searchAfter(rate, 2, 10, 60_000)).toBeLessThan(2.9);
+  });
+
   it.each([
     [1300, 2.8],
     [1400, 15],
