@@ -54,6 +54,14 @@ describe('the first refusal', () => {
     expect(perSecondOf(rate.limit)).toBeCloseTo(FROM * Math.sqrt(used * accepted), 1);
   });
 
+  it('counts the starts of the window before with its time', () => {
+    const rate = new LearnedRate(SET);
+    send(rate, 2, 100, send(rate, 20, 25));
+    rate.refused(0, 700);
+    // 22 starts in 700 ms, all of which succeeded.
+    expect(perSecondOf(rate.limit)).toBeCloseTo(FROM * (22 / 0.7), 1);
+  });
+
   it('forgets starts before an idle window', () => {
     const rate = new LearnedRate(SET);
     send(rate, 30, 10);
