@@ -9,5 +9,6 @@ const room = rooms[(process.env['MUTANTS_ROOM'] ?? 'buckets') as keyof typeof ro
 export default defineConfig({
   root: join(import.meta.dirname, '../..'),
   ssr: { resolve: { conditions: ['@webhook-backpressure/source', 'node', 'development|production'] } },
-  test: { include: room.tests, isolate: false },
+  // The first run of the tests records which lines each of them runs, and takes several times as long.
+  test: { include: room.tests, isolate: false, testTimeout: 60_000 },
 });

@@ -8,6 +8,11 @@ function complete(rate: DrainRate, count: number, tookMs: number, everyMs: numbe
 }
 
 describe('the drain rate', () => {
+  it('is unknown before the first completion', () => {
+    const rate = new DrainRate(10);
+    expect([rate.rate(0), rate.steadyRate]).toEqual([null, null]);
+  });
+
   it('is that of Little while workers are idle, of the last handling times', () => {
     const rate = new DrainRate(10);
     complete(rate, 1, 100, 0);

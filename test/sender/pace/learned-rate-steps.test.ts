@@ -54,6 +54,14 @@ describe('the first refusal', () => {
     expect(perSecondOf(rate.limit)).toBeCloseTo(FROM * Math.sqrt(used * accepted), 1);
   });
 
+  it('counts the starts of the window before with its time', () => {
+    const rate = new LearnedRate(SET);
+    send(rate, 2, 100, send(rate, 20, 25));
+    rate.refused(0, 700);
+    // 22 starts in 700 ms, all of which succeeded.
+    expect(perSecondOf(rate.limit)).toBeCloseTo(FROM * (22 / 0.7), 1);
+  });
+
   it('forgets starts before an idle window', () => {
     const rate = new LearnedRate(SET);
     send(rate, 30, 10);
@@ -188,6 +196,20 @@ describe('a further refusal', () => {
       expect(one.searchS / Math.min(40, 2 * 1.4 ** searches)).toBeGreaterThan(0.9);
       expect(one.searchS / Math.min(40, 2 * 1.4 ** searches)).toBeLessThan(1.1);
     }
+  });
+
+  /** Is refused at about this rate after so many successes in ten seconds. Returns the seconds of the next search. */
+  const searchAfter = (rate: LearnedRate, perSecond: number, successes: number, fromMs: number): number => {
+    rate.refused(0, send(rate, perSecond * 10, 1000 / perSecond, fromMs, successes));
+    return sendUntil(rate, goalOf(rate) * 0.9999, fromMs + 20_000).tookMs / 1000;
+  };
+
+  it('that moves the goal far lets the next search take as long as the first one', () => {
+    const rate = refusedOnce();
+    // From 50 to √(10 × 5), and then on to √(2 × 1).
+    expect(searchAfter(rate, 10, 50, 1000)).toBeLessThan(2.4);
+    expect(goalOf(rate)).toBeLessThan(8);
+    expect(searchAfter(rate, 2, 10, 60_000)).toBeLessThan(2.9);
   });
 
   it.each([

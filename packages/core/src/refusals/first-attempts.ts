@@ -32,8 +32,7 @@ export class FirstAttempts {
    */
   note(nowMs: number, mostPerS?: number): void {
     this.#mostPerBin = (mostPerS ?? Infinity) * BIN_S;
-    const bin = Math.floor(nowMs / 1000 / BIN_S);
-    if (bin !== this.#bin) this.#turnTo(bin);
+    this.#turnTo(Math.floor(nowMs / 1000 / BIN_S));
     this.#filling += 1;
   }
 

@@ -1,6 +1,6 @@
 import { type InboxOptions, memoryStore, RetryAfter, Unrecoverable } from '@webhook-backpressure/inbox';
 import { describe, expect, it } from 'vitest';
-import { retryDelayMs } from '../../../../packages/inbox/src/work/retries.ts';
+import { missingKeyDelayMs, retryDelayMs } from '../../../../packages/inbox/src/work/retries.ts';
 import { resolveInboxOptions } from '../../../../packages/inbox/src/options/inbox-settings.ts';
 import { stream } from '@webhook-backpressure/planner/parts';
 import { InboxBench } from '../inbox-bench.ts';
@@ -139,4 +139,12 @@ it('recognizes errors of another copy of the package, and ignores similar ones',
     60_000,
     ...[3750, 3750, 3750],
   ]);
+});
+
+it('without the encryption key, the delay is the age of the delivery, up to a minute and for three days', () => {
+  const retry = { ...resolveInboxOptions(OPTIONS).settings.retry, firstDelayMs: 1500 };
+  const delayMs = (ageMs: number, maxDelayMs = 3_600_000): number | undefined =>
+    missingKeyDelayMs(ageMs, { ...retry, maxDelayMs }, () => 0.5);
+  expect([0, 40_000, 259_199_999].map((ageMs) => delayMs(ageMs))).toEqual([1125, 30_000, 45_000]);
+  expect([delayMs(40_000, 20_000), delayMs(259_200_000)]).toEqual([15_000, undefined]);
 });

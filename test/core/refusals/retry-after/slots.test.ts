@@ -218,3 +218,13 @@ it.each([
     expect(withoutJitter(chance).of('full', refused(), situation(0), settings)).toBe(expected);
   },
 );
+
+it('after the switch is used, Retry-After is above a minute', () => {
+  expect(withoutJitter().of('shed', refused(), situation(0), SETTINGS)).toBe(60);
+});
+
+it('leaves the rest of the drain rate for retries', () => {
+  const retryAfter = withoutJitter();
+  retryAfter.arrivals.perSecond = 5;
+  expect(retryAfter.retryRate(10)).toBe(5);
+});
