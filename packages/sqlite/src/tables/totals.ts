@@ -51,7 +51,8 @@ const COUNT = `UPDATE totals SET depth = (SELECT count(*) FROM queue),
  * Among those that were stored first. Deliveries are stored at most seconds after they were received, so none of the others is
  * older.
  */
-const OLDEST = 'SELECT min(received_ms) FROM (SELECT received_ms FROM queue WHERE seq > 0 ORDER BY seq LIMIT 1000)';
+const OLDEST =
+  'SELECT min(received_ms) FROM (SELECT received_ms FROM queue WHERE seq > 0 ORDER BY seq LIMIT 1000)';
 const NOTHING_PAUSED: Paused = { isAll: false, keys: [] };
 
 /** Counts again if a total is impossible: damaged, or changed by another program. Call it within a transaction. */
