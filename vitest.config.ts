@@ -2,10 +2,8 @@ import { availableParallelism } from 'node:os';
 import { configDefaults, defineConfig } from 'vitest/config';
 import { storeThread } from './tooling/store-thread.ts';
 
-/** Two count all timers of their process, and two send so much that other files in it would slow them down. */
-const OWN = ['failure-warnings', 'unread-body', 'mission', 'retrying-clients'].map(
-  (name) => `test/servers/${name}.test.ts`,
-);
+/** Each file has its own process, which counts timers and warnings, or starts many servers and other processes. */
+const OWN = ['browser', 'crash', 'power', 'servers'].map((folder) => `test/${folder}/**/*.test.ts`);
 
 /** Files of `npm run test:long` alone: each takes 8 to 30 seconds, and looks at what other files see on a smaller scale. */
 const LONG = [
