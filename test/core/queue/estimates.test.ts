@@ -86,7 +86,7 @@ describe('a key', () => {
     expect([1, 3].filter((workers) => queue.isBlocked('fast', workers))).toEqual([]);
   });
 
-  it('blocks no delivery of its own key, however short its handlers are', () => {
+  it('blocks no delivery of the same key, however short the handlers of the key are', () => {
     const queue = queued({});
     handle(queue, 'a', 0);
     start(queue, 'a', 2);

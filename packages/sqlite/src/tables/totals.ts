@@ -49,7 +49,7 @@ const COUNT = `UPDATE totals SET depth = (SELECT count(*) FROM queue),
   WHERE max(${COLUMNS}) > ${String(IMPOSSIBLE)} OR min(${COLUMNS}) < -${String(IMPOSSIBLE)}`;
 /**
  * Among those that were stored first. Deliveries are stored at most seconds after they were received, so none of the others is
- * older.
+ * older. All numbers are above 0: the condition makes the plan a search, not a scan of the table.
  */
 const OLDEST =
   'SELECT min(received_ms) FROM (SELECT received_ms FROM queue WHERE seq > 0 ORDER BY seq LIMIT 1000)';

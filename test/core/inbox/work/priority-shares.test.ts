@@ -27,7 +27,7 @@ it('owes a tenth to the second priority and a hundredth to the third', () => {
   const shares = new PriorityShares();
   shares.started(0, 8);
   expect(divide(shares, 4, [9, 9, 9])).toEqual([[0, 4]]);
-  // A ninth of what has priority is a tenth of all.
+  // A ninth of the starts before is a tenth of all.
   shares.started(0, 10);
   expect(divide(shares, 4, [9, 9, 9])).toEqual([
     [1, 2],
@@ -55,7 +55,7 @@ it('owes the third priority a share of the second one, and none to a higher one'
   expect(divide(shares, 1, [9, 9, 9])).toEqual([[0, 1]]);
 });
 
-it('owes what was asked for until it has started', () => {
+it('owes the deliveries that were asked for until they have started', () => {
   const shares = new PriorityShares();
   shares.started(0, 18);
   for (let call = 0; call < 2; call += 1) expect(divide(shares, 1, [9, 9, 9])).toEqual([[1, 1]]);
