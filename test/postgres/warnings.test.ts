@@ -12,7 +12,11 @@ import { isSkipped, PostgresBed } from './bed.ts';
 const MINUTE_MS = 60_000;
 
 describe.skipIf(isSkipped)('postgresStore whose server starves claims', () => {
-  let bed: PostgresBed;
+  // Other tests keep transactions open as well.
+  const database = `starved_${String(process.pid)}`;
+  const schema = 'inbox';
+  let outside: PostgresBed;
+  let pool: pg.Pool;
   let client: pg.Client;
   let store: InboxStore;
   const events: StoreEvent[] = [];
@@ -20,26 +24,29 @@ describe.skipIf(isSkipped)('postgresStore whose server starves claims', () => {
   let starvation: Starvation;
 
   beforeEach(async () => {
-    bed = new PostgresBed();
-    store = await opened(bed);
-    client = new pg.Client({ connectionString: bed.connectionString, application_name: 'report' });
+    outside = new PostgresBed();
+    await outside.pool.query(`CREATE DATABASE ${database}`);
+    const connectionString = outside.connectionString.replace(/[^/]*$/, database);
+    pool = new pg.Pool({ connectionString });
+    store = postgresStore({ pool }, { schema });
+    await store.open(Date.now());
+    client = new pg.Client({ connectionString, application_name: 'report' });
     await client.connect();
     events.length = 0;
     nowMs = 0;
-    const server = new Server(settings({ pool: bed.pool }, { schema: bed.schema }), (event) =>
-      events.push(event),
-    );
+    const server = new Server(settings({ pool }, { schema }), (event) => events.push(event));
     starvation = new Starvation(server, () => nowMs);
   });
   afterEach(async () => {
     await client.end();
     await store.close(0);
-    await bed.dispose();
+    await pool.end();
+    await outside.pool.query(`DROP DATABASE ${database} WITH (FORCE)`);
+    await outside.dispose();
   });
 
   /** Leaves rows as completed deliveries do. */
   async function leaveRows(count: number): Promise<void> {
-    const { schema, pool } = bed;
     const session = await pool.connect();
     await session.query(
       `INSERT INTO ${schema}.queue (seq, key, state, due_ms, received_ms, bytes)
@@ -51,9 +58,11 @@ describe.skipIf(isSkipped)('postgresStore whose server starves claims', () => {
     session.release();
   }
 
-  it('names the session that has kept a transaction open for a minute', async () => {
-    await client.query('BEGIN ISOLATION LEVEL REPEATABLE READ');
-    await client.query('SELECT 1');
+  it.each([
+    ['has read', 'BEGIN ISOLATION LEVEL REPEATABLE READ; SELECT 1'],
+    ['has written', 'BEGIN; CREATE TABLE written ()'],
+  ])('names the session that %s and has kept its transaction open for a minute', async (_, statements) => {
+    await client.query(statements);
     await leaveRows(10_000);
     await starvation.look();
     nowMs = MINUTE_MS - 1;
@@ -87,7 +96,7 @@ describe.skipIf(isSkipped)('postgresStore whose server starves claims', () => {
   });
 
   it('says that autovacuum is too slow', async () => {
-    await bed.pool.query(`ALTER TABLE ${bed.schema}.queue SET (autovacuum_enabled = off)`);
+    await pool.query(`ALTER TABLE ${schema}.queue SET (autovacuum_enabled = off)`);
     await leaveRows(200_000);
     await starvation.look();
     expect(events).toMatchObject([{ code: 'WBP_POSTGRES_DEAD_ROWS' }]);

@@ -21,7 +21,7 @@ export class Starvation {
   readonly #server: Server;
   readonly #now: () => number;
   #timer: ReturnType<typeof setInterval> | undefined;
-  #holder: { readonly name: string; readonly sinceMs: number } | undefined;
+  #oldest: { readonly xmin: string; readonly sinceMs: number } | undefined;
   #reportedMs = -Infinity;
 
   constructor(server: Server, now: () => number = () => performance.now()) {
@@ -42,20 +42,21 @@ export class Starvation {
 
   async look(): Promise<void> {
     const { schema } = this.#server;
-    // An application without rights sees the numbers of foreign transactions, but not when they began.
+    // An application without rights sees the numbers of foreign transactions, but not when they began. A transaction that has
+    // written has its own number, and those that begin later may have the same xmin.
     const [found] = await this.#server.query<Oldest>(
       `SELECT o.holder, o.xmin::text, coalesce(t.n_dead_tup, 0)::double precision AS dead
       FROM (SELECT pg_stat_get_dead_tuples('${schema}.queue'::regclass) AS n_dead_tup) t LEFT JOIN LATERAL (
         SELECT * FROM (
-          SELECT concat('The session ', pid, ' (', application_name, ')') AS holder, backend_xmin AS xmin
-          FROM pg_stat_activity
-          WHERE backend_xmin IS NOT NULL AND pid <> pg_backend_pid()
+          SELECT concat('The session ', pid, ' (', application_name, ')') AS holder, xmin, xact_start
+          FROM pg_stat_activity, LATERAL (VALUES (backend_xid), (backend_xmin)) AS held (xmin)
+          WHERE xmin IS NOT NULL AND pid <> pg_backend_pid()
             AND (datname IS NULL OR datname = current_database())
-          UNION ALL SELECT concat('The replication slot ', slot_name), xmin
+          UNION ALL SELECT concat('The replication slot ', slot_name), xmin, NULL
           FROM pg_replication_slots WHERE xmin IS NOT NULL
-          UNION ALL SELECT concat('The prepared transaction ', gid), transaction
+          UNION ALL SELECT concat('The prepared transaction ', gid), transaction, prepared
           FROM pg_prepared_xacts WHERE database = current_database()
-        ) AS all_holders ORDER BY age(xmin) DESC LIMIT 1
+        ) AS all_holders ORDER BY age(xmin) DESC, xact_start LIMIT 1
       ) AS o ON true`,
     );
     if (found !== undefined) this.#judge(found);
@@ -63,11 +64,10 @@ export class Starvation {
 
   #judge({ holder, xmin, dead }: Oldest): void {
     const now = this.#now();
-    const name = holder === null || xmin === null ? undefined : `${holder} ${xmin}`;
-    if (name === undefined) this.#holder = undefined;
-    else if (this.#holder?.name !== name) this.#holder = { name, sinceMs: now };
+    if (xmin === null) this.#oldest = undefined;
+    else if (this.#oldest?.xmin !== xmin) this.#oldest = { xmin, sinceMs: now };
     if (now - this.#reportedMs < REPEAT_MS) return;
-    const heldMs = this.#holder === undefined ? 0 : now - this.#holder.sinceMs;
+    const heldMs = this.#oldest === undefined ? 0 : now - this.#oldest.sinceMs;
     const isOld = heldMs >= OLD_MS && dead >= MANY;
     if (!isOld && dead < VERY_MANY) return;
     this.#reportedMs = now;
