@@ -2,8 +2,10 @@ import { availableParallelism } from 'node:os';
 import { configDefaults, defineConfig } from 'vitest/config';
 import { storeThread } from './tooling/store-thread.ts';
 
-/** Each file has its own process, which counts timers and warnings, or starts many servers and other processes. */
-const OWN = ['browser', 'crash', 'power', 'servers'].map((folder) => `test/${folder}/**/*.test.ts`);
+/** Each file has its own process, which gives a warning once, counts timers, or starts many other processes. */
+const OWN = ['browser/*', 'crash/*', 'power/*', 'servers/created-in-handler', 'servers/unread-body'].map(
+  (name) => `test/${name}.test.ts`,
+);
 
 /** Files of `npm run test:long` alone: each takes 8 to 30 seconds, and looks at what other files see on a smaller scale. */
 const LONG = [
