@@ -71,17 +71,21 @@ describe('the permit of a delivery', () => {
     expect((await Promise.all([first, second])).map(({ status }) => status)).toEqual([204, 204]);
   });
 
-  it('leaves no listener on the signal of its request', async () => {
+  it.each([
+    ['adds none', false],
+    ['adds one where the handler reads its own signal', true],
+  ])('leaves no listener on the signal of its request, and %s', async (_which, reads) => {
     const { signal } = new AbortController();
     const listeners = new Set<unknown>();
     signal.addEventListener = (_type: string, listener: unknown) => void listeners.add(listener);
     signal.removeEventListener = (_type: string, listener: unknown) => void listeners.delete(listener);
     let during = 0;
-    const handler = withBackpressure(() => {
+    const handler = withBackpressure((source: { request: Request }) => {
+      if (reads) expect(backpressureOf(source)?.signal.aborted).toBe(false);
       during = listeners.size;
       return noContent();
     });
-    await handler({ request: Object.defineProperty(request(), 'signal', { value: signal }) } as never);
-    expect([during, listeners.size]).toEqual([1, 0]);
+    await handler({ request: Object.defineProperty(request(), 'signal', { value: signal }) });
+    expect([during, listeners.size]).toEqual([reads ? 1 : 0, 0]);
   });
 });

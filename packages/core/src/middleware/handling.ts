@@ -28,6 +28,13 @@ export interface BackpressureInfo {
   readonly waitUntil: (promise: PromiseLike<unknown>) => void;
 }
 
+/** The signal of a web-standard request, aborted when its sender disconnects. */
+export interface Departure {
+  readonly aborted: boolean;
+  addEventListener(type: 'abort', listener: () => void): void;
+  removeEventListener(type: 'abort', listener: () => void): void;
+}
+
 /** The bits of what has not ended yet. */
 const HANDLER = 1;
 const RESPONSE = 2;
@@ -59,6 +66,8 @@ export class Handling implements BackpressureInfo {
   #isFollowed = false;
   #isHeld = false;
   #onOver: (() => void) | undefined;
+  #departure: Departure | undefined;
+  #onDeparture: (() => void) | undefined;
   readonly #onFailedWork: (error: unknown) => void;
 
   /** @param onFailedWork - called when a promise of `waitUntil` rejects. */
@@ -107,6 +116,7 @@ export class Handling implements BackpressureInfo {
 
   /** Aborted when the sender has disconnected or `maxHandlingMs` is over. */
   get signal(): Signal {
+    this.watchDeparture();
     // A handler sees this object only once there is a permit.
     return (this.#permit as Permit).signal;
   }
@@ -135,6 +145,7 @@ export class Handling implements BackpressureInfo {
    * @returns true if the handler may run, false if it must not and nothing is left to do, or the refusal.
    */
   async start(isGone: () => boolean): Promise<boolean | Refusal> {
+    this.watchDeparture();
     const result = await this.#place?.permit;
     if (result?.admitted === true) return this.#take(result, isGone);
     const isAnswered = this.isAnswered;
@@ -144,7 +155,28 @@ export class Handling implements BackpressureInfo {
 
   /** The handler has ended. Only the first call counts. */
   endHandler(outcome: Outcome = 'success'): void {
-    if ((this.#held & HANDLER) !== 0) this.#end(HANDLER, outcome);
+    if ((this.#held & HANDLER) === 0) return;
+    if (this.#departure?.aborted === true) this.cutOff();
+    this.#end(HANDLER, outcome);
+  }
+
+  /** Notes the signal of the request, which is looked at when the handler ends: to listen to each costs 0.5 µs. */
+  departsBy(departure: Departure): void {
+    this.#departure = departure;
+  }
+
+  /** Calls {@link cutOff} when the sender disconnects: while queued, once a handler has read `signal`, and while streaming. */
+  watchDeparture(): void {
+    const departure = this.#departure;
+    if (departure === undefined || this.#onDeparture !== undefined || this.#held === 0) return;
+    if (departure.aborted) {
+      this.cutOff();
+      return;
+    }
+    this.#onDeparture = () => {
+      this.cutOff();
+    };
+    departure.addEventListener('abort', this.#onDeparture);
   }
 
   /** Calls back once, when no more work is done for the delivery, whether it has started or not. */
@@ -255,6 +287,7 @@ export class Handling implements BackpressureInfo {
     // One that was answered while it was queued has ended before its refusal settles.
     if (this.#place === undefined) return;
     this.#place = undefined;
+    if (this.#onDeparture !== undefined) this.#departure?.removeEventListener('abort', this.#onDeparture);
     this.#onOver?.();
   }
 }

@@ -56,51 +56,63 @@ interface WithWaitUntil {
   readonly waitUntil?: WaitUntil;
 }
 
-type Bag = Readonly<Record<string | symbol, unknown>>;
+/** An argument of a handler, as far as it may hold the context of a platform. */
+interface Argument extends WithWaitUntil {
+  readonly platform?: { readonly ctx?: unknown; readonly context?: unknown };
+  readonly locals?: {
+    readonly cfContext?: unknown;
+    readonly runtime?: { readonly ctx?: unknown };
+    readonly netlify?: { readonly context?: unknown };
+  };
+  readonly req?: unknown;
+}
 
-/** Properties of a handler's argument that hold the context of a platform. */
-const PATHS: readonly (readonly string[])[] = [
-  // The argument itself: Workers, Netlify, an event of H3, a request of srvx.
-  [],
+/** Where an argument of a handler holds the context of a platform. */
+const PLACES: readonly ((argument: Argument) => unknown)[] = [
+  // Workers, Netlify, an event of H3, a request of srvx.
+  (argument) => argument,
   // SvelteKit on Cloudflare; `context` up to version 6 of its adapter, and on Netlify.
-  ['platform', 'ctx'],
-  ['platform', 'context'],
+  ({ platform }) => platform?.ctx,
+  ({ platform }) => platform?.context,
   // Astro on Cloudflare, from Astro 6; before that, `runtime.ctx`, whose getter throws from Astro 6. Then on Netlify.
-  ['locals', 'cfContext'],
-  ['locals', 'runtime', 'ctx'],
-  ['locals', 'netlify', 'context'],
+  ({ locals }) => locals?.cfContext,
+  ({ locals }) => locals?.runtime?.ctx,
+  ({ locals }) => locals?.netlify?.context,
   // An event of H3 2 on a server of srvx.
-  ['req'],
+  ({ req }) => req,
 ];
 
+interface Context {
+  get?(): unknown;
+}
+const contexts = globalThis as Record<symbol, Context | undefined>;
+
 /** Where Vercel and Next.js keep the request that is being handled. */
-const GLOBALS = [Symbol.for('@vercel/request-context'), Symbol.for('@next/request-context')];
+const GLOBALS = ['@vercel/request-context', '@next/request-context'].map((name) => {
+  const key = Symbol.for(name);
+  return () => contexts[key]?.get?.();
+});
 
 /** The `waitUntil` of the platform, if it has one. */
 function waitUntilOf(args: readonly unknown[]): WaitUntil | undefined {
   for (const argument of args) {
     if (typeof argument !== 'object' || argument === null) continue;
-    for (const path of PATHS) {
-      const found = bound(argument as Bag, path);
+    for (const place of PLACES) {
+      const found = bound(place, argument);
       if (found !== undefined) return found;
     }
   }
-  for (const name of GLOBALS) {
-    const found = bound(globalThis, [name, 'get']);
+  for (const place of GLOBALS) {
+    const found = bound(place, undefined);
     if (found !== undefined) return found;
   }
   return undefined;
 }
 
-/** A getter that throws, as those of removed properties do, must not fail a delivery. `get` is called. */
-function bound(from: Bag, path: readonly (string | symbol)[]): WaitUntil | undefined {
+/** A getter that throws, as those of removed properties do, must not fail a delivery. */
+function bound<A>(place: (argument: A) => unknown, argument: A): WaitUntil | undefined {
   try {
-    let owner: unknown = from;
-    for (const name of path) {
-      const value = (owner as Bag)[name];
-      if (value === undefined || value === null) return undefined;
-      owner = name === 'get' ? (owner as { get(): unknown }).get() : value;
-    }
+    const owner = place(argument);
     const { waitUntil } = (owner ?? {}) as WithWaitUntil;
     return typeof waitUntil === 'function' ? waitUntil.bind(owner) : undefined;
   } catch {

@@ -22,19 +22,15 @@ export function admitRequest<R>(
   const handling = control.admit(control.read(request));
   if (!handling.admitted) return handling;
 
-  const cutOff = (): void => {
-    handling.cutOff();
-  };
-  signal?.addEventListener('abort', cutOff);
+  if (signal !== undefined) handling.departsBy(signal);
   const alive = keepAlive(waitUntil);
-  handling.whenOver(() => {
-    signal?.removeEventListener('abort', cutOff);
-    alive?.end();
-  });
-  if (alive !== undefined)
-    handling.whenRevoked(() => {
+  if (alive !== undefined) {
+    const end = (): void => {
       alive.end();
-    });
+    };
+    handling.whenOver(end);
+    handling.whenRevoked(end);
+  }
   if (handling.tryStart()) return handling;
   return whenStarted(handling, signal, alive);
 }

@@ -50,6 +50,7 @@ async function followBody(
     // Recreated from bytes instead of a stream, so that the runtime sets Content-Length.
     return new Response(begin.bytes, response);
   }
+  handling.watchDeparture();
   return new Response(followed(reader, begin.read, outcome, handling), response);
 }
 
