@@ -4,6 +4,7 @@ import { sqliteStore } from '@webhook-backpressure/sqlite';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { settle as settled } from '../../packages/sqlite/src/options.ts';
 import { fileStore, type FileStore } from '../../packages/sqlite/src/store/file-store.ts';
+import { claimKey, want } from '../core/inbox/store/cases/key-fixtures.ts';
 import { ANY, delivery, put, START } from '../core/inbox/store/cases/store-fixtures.ts';
 import { anotherProgram, execute } from './broken-files.ts';
 import { Scratch } from './scratch.ts';
@@ -116,4 +117,16 @@ describe('a file with many free pages', () => {
     await store.close(START);
     expect(size()).toBeLessThan(5 * MIB);
   }, 30_000);
+});
+
+it('claims deliveries of a key now that were stored before the clock was set back', async () => {
+  const store = fileStore(settled({ path: scratch.file() }));
+  await store.open(START);
+  await put(store, [delivery('a', { key: 'k' }), delivery('b', { key: 'k' })], { nowMs: START + 3_600_000 });
+  const { keys } = await store.dueKeys({ after: undefined, limit: 9, dueByMs: START });
+  expect(keys.map(({ key }) => key)).toEqual(['k']);
+  const { claimed, nextDueMs } = await claimKey(store, want('k'));
+  expect(claimed.map(({ id }) => id)).toEqual(['a']);
+  expect(nextDueMs).toBeLessThanOrEqual(START);
+  await store.close(START);
 });

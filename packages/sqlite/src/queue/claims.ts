@@ -8,7 +8,7 @@ import { MAX_UNREADABLE, type QueueRow, type RowClaims } from './row-claims.ts';
 /** Bounds the time of a claim when very many retries are due, such as after a long outage. */
 const MAX_PROMOTED = 1000;
 
-type SuspectRow = readonly [...QueueRow, dueMs: number, strandings: number];
+type SuspectRow = readonly [...QueueRow, strandings: number];
 
 const NO_KEYS: ReadonlySet<string> = new Set();
 
@@ -22,7 +22,7 @@ const KEY_AFTER = keySkipping('AND key > ?1', '?2');
 const FIRST_KEY = keySkipping('', '?1');
 /** At most as many as were being handled when processes died. */
 const SUSPECTS =
-  'SELECT seq, key, due_ms, strandings FROM queue INDEXED BY queue_suspect WHERE state = 3 ORDER BY due_ms, seq';
+  'SELECT seq, key, strandings FROM queue INDEXED BY queue_suspect WHERE state = 3 ORDER BY due_ms, seq';
 const EARLIEST_WAITING = 'SELECT min(due_ms) FROM queue INDEXED BY queue_retries WHERE state = 1';
 
 /** Claims due deliveries, from the keys in turn. */
@@ -105,17 +105,17 @@ export class Claims {
 
   #nextDue(skipped: ReadonlySet<string>): number {
     if (this.#findReady(skipped) !== undefined) return 0;
+    if ((this.#connection.all(SUSPECTS) as SuspectRow[]).some(([, key]) => !skipped.has(key))) return 0;
     // Includes retries of skipped keys, since excluding them would require reading all retries. When one of them is due, a
     // claim makes it ready, so this causes at most one useless claim.
     const [waiting] = this.#connection.get(EARLIEST_WAITING) as [number | null];
-    const suspect = (this.#connection.all(SUSPECTS) as SuspectRow[]).find(([, key]) => !skipped.has(key));
-    return Math.min(waiting ?? Infinity, suspect?.[2] ?? Infinity);
+    return waiting ?? Infinity;
   }
 
   /** Up to `room` suspects stranded once. If there are none, one of the others, which is tried alone. */
   #nextSuspects(room: number, skipped: ReadonlySet<string>): readonly QueueRow[] {
     const rows = (this.#connection.all(SUSPECTS) as SuspectRow[]).filter(([, key]) => !skipped.has(key));
-    const once = rows.filter(([, , , strandings]) => strandings === 1);
+    const once = rows.filter(([, , strandings]) => strandings === 1);
     const next = once.length > 0 ? once.slice(0, room) : rows.slice(0, 1);
     return next.map(([seq, key]) => [seq, key]);
   }

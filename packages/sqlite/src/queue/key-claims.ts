@@ -14,9 +14,9 @@ import { counted, readPaused, type Totals } from '../tables/totals.ts';
 import type { Owners } from './owners.ts';
 import { MAX_UNREADABLE, type RowClaims } from './row-claims.ts';
 
-type CandidateRow = readonly [seq: number, dueMs: number];
+type CandidateRow = readonly [seq: number, ...unknown[]];
 type KeyRow = readonly [key: string, readyMs: number, waitingMs: number, suspectMs: number, leaseMs: number];
-type HeadRow = readonly [...CandidateRow, state: number];
+type HeadRow = readonly [seq: number, dueMs: number, state: number];
 
 /** A want, with its key as stored. */
 type StoredWant = Pick<KeyWant, 'key' | 'count'>;
@@ -33,7 +33,7 @@ const WAITING = 1;
 /** A page of keys reads at least so many: with `dueByMs`, most may be left out. */
 const MIN_READ = 1000;
 
-/** Each part is in the order of its index, so SQLite merges them and reads no more rows than it returns. */
+/** All are due now. Each part is in the order of its index, so SQLite merges them and reads no more rows than it returns. */
 const DUE = `SELECT seq, due_ms FROM queue INDEXED BY queue_ready WHERE key = ?1 AND state = 0
   UNION ALL SELECT seq, due_ms FROM queue INDEXED BY queue_waiting WHERE key = ?1 AND state = 1 AND due_ms <= ?2
   UNION ALL SELECT seq, due_ms FROM queue INDEXED BY queue_suspect WHERE key = ?1 AND state = 3
@@ -104,10 +104,11 @@ export class KeyClaims {
       claimed.push(...taken.filter((one) => one !== undefined));
       const lost = taken.filter((one) => one === undefined).length;
       if (lost === 0) {
-        const first = isNewest ? this.#connection.get(DUE, [key, lease.nowMs, 1]) : rows[left];
+        // Not by get: libsql 0.5 runs a statement that all() has run with the values of then.
+        const more = isNewest ? this.#connection.all(DUE, [key, lease.nowMs, 1]) : rows.slice(left);
         return {
           claimed,
-          dueMs: (first as CandidateRow | undefined)?.[1] ?? this.#earliest(EARLIEST_WAITING, [key]),
+          dueMs: more.length > 0 ? lease.nowMs : this.#earliest(EARLIEST_WAITING, [key]),
         };
       }
       unreadable += lost;
@@ -180,6 +181,9 @@ export class KeyClaims {
 function keysWalk(start: string): string {
   const first = (column: string, index: string, condition: string): string =>
     `coalesce((SELECT min(${column}) FROM queue INDEXED BY ${index} WHERE key = walk.key AND ${condition}), 9e999)`;
+  // Due whatever their time says: the clock may have been set back since.
+  const now = (index: string, condition: string): string =>
+    `iif(EXISTS (SELECT 1 FROM queue INDEXED BY ${index} WHERE key = walk.key AND ${condition}), 0, 9e999)`;
   const lease = 'CASE WHEN owner IN (SELECT value FROM json_each(?3)) THEN 0 ELSE lease_ms END';
   return `WITH RECURSIVE walk(key) AS (
     SELECT min(key) FROM queue INDEXED BY queue_key WHERE key ${start} ?1
@@ -188,9 +192,9 @@ function keysWalk(start: string): string {
     WHERE walk.key IS NOT NULL
   )
   SELECT key,
-    ${first('due_ms', 'queue_ready', 'state = 0')},
+    ${now('queue_ready', 'state = 0')},
     ${first('due_ms', 'queue_waiting', 'state = 1')},
-    ${first('due_ms', 'queue_suspect', 'state = 3')},
+    ${now('queue_suspect', 'state = 3')},
     ${first(lease, 'queue_claimed', 'state = 2 AND owner <> ?2')}
   FROM walk WHERE key IS NOT NULL LIMIT ?4`;
 }

@@ -23,9 +23,9 @@ const ID = `SELECT id FROM contents INDEXED BY sqlite_autoindex_contents_1
   WHERE key = (SELECT key FROM queue WHERE seq = ?1) AND +seq = ?1`;
 /**
  * In place of a row that cannot be read. It has no headers, so it is unreadable again when it is redriven, and never
- * reaches a handler.
+ * reaches a handler. Its id is random, so that no delivery has it.
  */
-const PLACEHOLDER = `key, 'lost-' || seq, 1, NULL, '', received_ms, 0, x'' FROM queue WHERE seq = ?`;
+const PLACEHOLDER = `key, 'lost-' || lower(hex(randomblob(8))), 1, NULL, '', received_ms, 0, x'' FROM queue WHERE seq = ?`;
 
 /**
  * Claims single rows, and moves those that cannot be read to the dead-letter queue. Otherwise every claim would fail at
@@ -113,8 +113,8 @@ export class RowClaims {
       ) as [number];
       this.#connection.run(
         `INSERT INTO shelf (seq, key, id, reason, error, attempts, shelved_ms)
-        SELECT ?, key, 'lost-' || seq, 'dead', ?, attempts, ? FROM queue WHERE seq = ?`,
-        [placeholder, `${WHY}${name}`, nowMs, seq],
+        SELECT c.seq, c.key, c.id, 'dead', ?, q.attempts, ? FROM queue q JOIN contents c ON c.seq = ? WHERE q.seq = ?`,
+        [`${WHY}${name}`, nowMs, placeholder, seq],
       );
       this.#dequeue(row, typeof bytes === 'number' ? bytes : 0, nowMs, changes);
     });

@@ -185,6 +185,11 @@ class OpenFile {
         ({ lock } = owner);
         if (predecessor !== undefined) this.#owners.takeOver(owner.id, predecessor, nowMs, changes);
         this.#owners.removeDead(owner.id, nowMs, changes);
+        // A clock that was set back must not place deliveries without attempts behind later ones of their keys.
+        this.connection.run(
+          'UPDATE queue INDEXED BY queue_ready SET due_ms = ?1 WHERE state = 0 AND due_ms > ?1',
+          [nowMs],
+        );
         if (isOrdered !== undefined) setOrdered(this.connection, isOrdered, nowMs);
         return owner;
       });

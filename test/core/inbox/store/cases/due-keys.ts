@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { BedOf } from '../../store-bed.ts';
 import { allDueKeys, claimKey, claimOneOf, putIds, want } from './key-fixtures.ts';
-import { claimOne, delivery, ends, LEASE, opened, put, settle, START } from './store-fixtures.ts';
+import { claimOne, delivery, ends, idsOf, LEASE, opened, put, settle, START } from './store-fixtures.ts';
 
 export function dueKeys(bed: BedOf): void {
   describe('dueKeys', () => {
@@ -58,6 +58,22 @@ export function dueKeys(bed: BedOf): void {
       await other.close(START);
       expect([...(await allDueKeys(store, START)).keys()].sort()).toEqual(['a', 'b']);
     });
+
+    it.each([false, true])(
+      'counts untried deliveries as due when the clock has gone back, ordered: %s',
+      async (isOrdered) => {
+        const store = await opened(bed(), START, isOrdered);
+        await putIds(store, 'a', '1', '2');
+        await store.close(START);
+        const hourAgo = START - 3_600_000;
+        const next = await opened(bed(), hourAgo, isOrdered);
+        expect([...(await allDueKeys(next, hourAgo)).keys()]).toEqual(['a']);
+        const { claimed, nextDueMs } = await claimKey(next, want('a'), hourAgo);
+        expect(idsOf(claimed)).toEqual(['1']);
+        // In an ordered store when the first one is settled.
+        expect(nextDueMs ?? hourAgo).toBeLessThanOrEqual(hourAgo);
+      },
+    );
 
     it('counts the head of each key of an ordered store', async () => {
       const store = await opened(bed(), START, true);

@@ -41,6 +41,13 @@ export function newestClaims(bed: BedOf): void {
       expect(idsOf((await claimKey(store, want('x', 9), later)).claimed)).toEqual(['x2', 'x1']);
     });
 
+    it('says that more is due, also after a claim of another key', async () => {
+      const store = await opened(bed());
+      await putIds(store, 'x', 'x1', 'x2', 'x3');
+      await claimKey(store, want('y'));
+      expect((await claimNewest(store, want('x'))).nextDueMs).toBeLessThanOrEqual(START);
+    });
+
     it('claims a delivery again that was given back', async () => {
       const store = await opened(bed());
       await putIds(store, 'x', 'x1', 'x2');
