@@ -16,6 +16,7 @@ describe.skipIf(isSkipped)('postgresStore whose server starves claims', () => {
   const database = `starved_${String(process.pid)}`;
   const schema = 'inbox';
   let outside: PostgresBed;
+  let connectionString: string;
   let pool: pg.Pool;
   let client: pg.Client;
   let store: InboxStore;
@@ -26,7 +27,7 @@ describe.skipIf(isSkipped)('postgresStore whose server starves claims', () => {
   beforeEach(async () => {
     outside = new PostgresBed();
     await outside.pool.query(`CREATE DATABASE ${database}`);
-    const connectionString = outside.connectionString.replace(/[^/]*$/, database);
+    connectionString = outside.connectionString.replace(/[^/]*$/, database);
     pool = new pg.Pool({ connectionString });
     store = postgresStore({ pool }, { schema });
     await store.open(Date.now());
@@ -63,6 +64,10 @@ describe.skipIf(isSkipped)('postgresStore whose server starves claims', () => {
     ['has written', 'BEGIN; CREATE TABLE written ()'],
   ])('names the session that %s and has kept its transaction open for a minute', async (_, statements) => {
     await client.query(statements);
+    // It has the same number.
+    const later = new pg.Client({ connectionString, application_name: 'later' });
+    await later.connect();
+    await later.query('BEGIN ISOLATION LEVEL REPEATABLE READ; SELECT 1');
     await leaveRows(10_000);
     await starvation.look();
     nowMs = MINUTE_MS - 1;
@@ -80,6 +85,7 @@ describe.skipIf(isSkipped)('postgresStore whose server starves claims', () => {
     nowMs = 11 * MINUTE_MS;
     await starvation.look();
     expect(events).toHaveLength(2);
+    await later.end();
   });
 
   it('says nothing about transactions that end, or while few rows are left', async () => {
@@ -92,6 +98,20 @@ describe.skipIf(isSkipped)('postgresStore whose server starves claims', () => {
     await client.query('ROLLBACK');
     nowMs = 2 * MINUTE_MS;
     await starvation.look();
+    expect(events).toEqual([]);
+  });
+
+  it('says nothing about short transactions of the same number', async () => {
+    await leaveRows(10_000);
+    for (let at = 0; at < 5; at += 1) {
+      const short = new pg.Client({ connectionString });
+      await short.connect();
+      await short.query('BEGIN ISOLATION LEVEL REPEATABLE READ');
+      await short.query('SELECT 1');
+      await starvation.look();
+      await short.end();
+      nowMs += MINUTE_MS / 2;
+    }
     expect(events).toEqual([]);
   });
 

@@ -121,7 +121,7 @@ describe('a file with many free pages', () => {
 
 it('claims deliveries of a key now that were stored before the clock was set back', async () => {
   const store = fileStore(settled({ path: scratch.file() }));
-  await store.open(START);
+  store.open(START);
   await put(store, [delivery('a', { key: 'k' }), delivery('b', { key: 'k' })], { nowMs: START + 3_600_000 });
   const { keys } = await store.dueKeys({ after: undefined, limit: 9, dueByMs: START });
   expect(keys.map(({ key }) => key)).toEqual(['k']);

@@ -21,7 +21,7 @@ export class Starvation {
   readonly #server: Server;
   readonly #now: () => number;
   #timer: ReturnType<typeof setInterval> | undefined;
-  #oldest: { readonly xmin: string; readonly sinceMs: number } | undefined;
+  #holder: { readonly name: string; readonly sinceMs: number } | undefined;
   #reportedMs = -Infinity;
 
   constructor(server: Server, now: () => number = () => performance.now()) {
@@ -43,7 +43,7 @@ export class Starvation {
   async look(): Promise<void> {
     const { schema } = this.#server;
     // An application without rights sees the numbers of foreign transactions, but not when they began. A transaction that has
-    // written has its own number, and those that begin later may have the same xmin.
+    // written has its own number, which may be the xmin of those that begin later: the first of them holds it.
     const [found] = await this.#server.query<Oldest>(
       `SELECT o.holder, o.xmin::text, coalesce(t.n_dead_tup, 0)::double precision AS dead
       FROM (SELECT pg_stat_get_dead_tuples('${schema}.queue'::regclass) AS n_dead_tup) t LEFT JOIN LATERAL (
@@ -64,10 +64,12 @@ export class Starvation {
 
   #judge({ holder, xmin, dead }: Oldest): void {
     const now = this.#now();
-    if (xmin === null) this.#oldest = undefined;
-    else if (this.#oldest?.xmin !== xmin) this.#oldest = { xmin, sinceMs: now };
+    // While nothing is written, short transactions of different sessions have the same number.
+    const name = holder === null || xmin === null ? undefined : `${holder} ${xmin}`;
+    if (name === undefined) this.#holder = undefined;
+    else if (this.#holder?.name !== name) this.#holder = { name, sinceMs: now };
     if (now - this.#reportedMs < REPEAT_MS) return;
-    const heldMs = this.#oldest === undefined ? 0 : now - this.#oldest.sinceMs;
+    const heldMs = this.#holder === undefined ? 0 : now - this.#holder.sinceMs;
     const isOld = heldMs >= OLD_MS && dead >= MANY;
     if (!isOld && dead < VERY_MANY) return;
     this.#reportedMs = now;
