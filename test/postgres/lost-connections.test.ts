@@ -87,6 +87,36 @@ describe.skipIf(isSkipped)('postgresStore whose connections are lost', () => {
     await store.close(START);
   });
 
+  it.each([
+    ['dead', ends.dead, (other: InboxStore) => other.redrive(null, { ...ANY, nowMs: START })],
+    ['kept', ends.kept, (other: InboxStore) => other.replay(null, { ...ANY, nowMs: START })],
+    [
+      'completed',
+      ends.completed,
+      async (other: InboxStore) => {
+        await other.forgetId({ key: 'shop', id: '1' });
+        await put(other, [delivery('1')]);
+      },
+    ],
+  ])(
+    'does not end the claim of a delivery that was put back when it repeats that it is %s',
+    async (_kind, end, putBack) => {
+      const { store, lose } = await losing();
+      await put(store, [delivery('1')]);
+      const ended = end(await claimOne(store));
+      lose('settle_v');
+      await expect(store.settle([ended], START)).rejects.toMatchObject({
+        code: 'ERR_WBP_POSTGRES_UNAVAILABLE',
+      });
+      await putBack(await opened(bed));
+      const again = await claimOne(store);
+      expect(await store.settle([ended], START)).toEqual([true]);
+      expect(await store.stats()).toMatchObject({ depth: 1, inFlight: 1 });
+      expect(await store.settle([ends.completed(again)], START)).toEqual([true]);
+      await store.close(START);
+    },
+  );
+
   it('keeps the claim of a next attempt when it repeats a failure whose answer was lost', async () => {
     const { store, lose } = await losing();
     await put(store, [delivery('1')]);

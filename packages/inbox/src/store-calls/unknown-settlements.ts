@@ -2,7 +2,6 @@ import type { ClaimRef, Settlement } from '../store/inbox-store.ts';
 
 /** A settlement that may have been committed, although no answer has arrived. */
 interface Unknown {
-  readonly name: string;
   /** Whether its call has failed, so that it is repeated. */
   hasFailed: boolean;
   /** Whether its delivery was claimed again: it was committed. */
@@ -12,8 +11,8 @@ interface Unknown {
 /**
  * Settlements of one owner whose answer is late or lost. One that is lost is repeated, as the same object.
  *
- * A delivery that was given back is claimed again under the same attempt, and a repeated settlement would end that claim
- * while its handler runs. So no claim is made while a settlement is repeated, and a settlement is not repeated once its
+ * A delivery that was given back, or has ended and was put back, is claimed again under the same attempt, and a repeated
+ * settlement would end that claim while its handler runs. So no claim is made while a settlement is repeated, and a settlement is not repeated once its
  * delivery was claimed again.
  */
 export class UnknownSettlements {
@@ -65,7 +64,7 @@ export class UnknownSettlements {
       this.#unknown.size === 0
         ? settlements
         : settlements.filter((one) => this.#unknown.get(one)?.isCommitted !== true);
-    for (const one of some) if (isGivenBack(one)) this.#note(one);
+    for (const one of some) this.#note(one);
     let held: readonly boolean[];
     try {
       held = some.length === 0 ? [] : await settle(some);
@@ -85,15 +84,18 @@ export class UnknownSettlements {
   }
 
   #note(one: Settlement): Unknown {
-    const unknown = this.#unknown.get(one) ?? { name: nameOf(one), hasFailed: false, isCommitted: false };
+    const unknown = this.#unknown.get(one) ?? { hasFailed: false, isCommitted: false };
     this.#unknown.set(one, unknown);
     return unknown;
   }
 
   #claimed(claims: Iterable<ClaimRef>): void {
-    const names = new Set(Array.from(claims, nameOf));
-    for (const [one, unknown] of this.#unknown)
-      if (isGivenBack(one) && names.has(unknown.name)) unknown.isCommitted = true;
+    const attempts = new Map(Array.from(claims, (claim) => [nameOf(claim), claim.attempt]));
+    for (const [one, unknown] of this.#unknown) {
+      const attempt = attempts.get(nameOf(one));
+      // One that has ended, and is claimed as a later attempt, was stranded: its settlement was not committed.
+      if (attempt !== undefined && (isGivenBack(one) || attempt <= one.attempt)) unknown.isCommitted = true;
+    }
   }
 
   /** Calls one after another. */

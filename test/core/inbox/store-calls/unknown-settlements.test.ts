@@ -71,11 +71,15 @@ describe('unknown settlements', () => {
     expect(await unknown.settling([failed], noting([], false))).toEqual([true]);
   });
 
-  it('are repeated if they complete a delivery that is claimed again', async () => {
-    const completed: Settlement = { ...claimed, as: 'completed', keep: false };
+  it.each([
+    ['are repeated', 'as a later attempt', 3, false],
+    ['were committed', 'as the same attempt', 2, true],
+    ['were committed', 'as an earlier attempt', 1, true],
+  ])('%s if they complete a delivery that is claimed again %s', async (_what, _how, attempt, isHeld) => {
+    const completed: Settlement = { ...claimed, attempt: 2, as: 'completed', keep: false };
     const unknown = await withLost(completed);
-    await unknown.claiming(() => Promise.resolve([claimed]), claims);
-    expect(await unknown.settling([completed], noting([], false))).toEqual([false]);
+    await unknown.claiming(() => Promise.resolve([{ ...claimed, attempt }]), claims);
+    expect(await unknown.settling([completed], noting([], false))).toEqual([isHeld]);
   });
 
   it('leave an equal settlement of the later claim to be stored', async () => {
