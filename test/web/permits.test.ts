@@ -59,6 +59,29 @@ describe('the permit of a delivery', () => {
     expect(handler.intake.snapshot().active).toBe(0);
   });
 
+  it.each([null, undefined])('is released of requests whose signal is %s, queued or read', async (signal) => {
+    const handler = withBackpressure(
+      async (source: { request: Request }) => {
+        expect(backpressureOf(source)?.signal.aborted).toBe(false);
+        await Promise.resolve();
+        return new Response('body');
+      },
+      { concurrency: 1 },
+    );
+    const send = (): Promise<Response> =>
+      handler({ request: Object.defineProperty(request(), 'signal', { value: signal }) });
+    expect((await Promise.all([send(), send()])).map(({ status }) => status)).toEqual([200, 200]);
+    expect(handler.intake.snapshot()).toMatchObject({ active: 0, depth: 0, totals: { completed: 2 } });
+  });
+
+  it('is held and released where no class of requests is global', async () => {
+    const handler = withBackpressure(noContent);
+    const given = request();
+    vi.stubGlobal('Request', undefined);
+    const { status } = await handler(given).finally(() => vi.unstubAllGlobals());
+    expect(status).toBe(204);
+  });
+
   it('is waited for also where a library has replaced the global Promise', async () => {
     let end = (): void => undefined;
     const isFree = new Promise<void>((resolve) => (end = resolve));

@@ -66,7 +66,7 @@ export class Handling implements BackpressureInfo {
   #isFollowed = false;
   #isHeld = false;
   #onOver: (() => void) | undefined;
-  #departure: Departure | undefined;
+  #departure: Departure | null | undefined;
   #onDeparture: (() => void) | undefined;
   readonly #onFailedWork: (error: unknown) => void;
 
@@ -161,14 +161,14 @@ export class Handling implements BackpressureInfo {
   }
 
   /** Notes the signal of the request, which is looked at when the handler ends: to listen to each costs 0.5 µs. */
-  departsBy(departure: Departure): void {
+  departsBy(departure: Departure | null | undefined): void {
     this.#departure = departure;
   }
 
   /** Calls {@link cutOff} when the sender disconnects: while queued, once a handler has read `signal`, and while streaming. */
   watchDeparture(): void {
     const departure = this.#departure;
-    if (departure === undefined || this.#onDeparture !== undefined || this.#held === 0) return;
+    if (!departure || this.#onDeparture !== undefined || this.#held === 0) return;
     if (departure.aborted) {
       this.cutOff();
       return;

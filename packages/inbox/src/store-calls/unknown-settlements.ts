@@ -93,7 +93,8 @@ export class UnknownSettlements {
     const attempts = new Map(Array.from(claims, (claim) => [nameOf(claim), claim.attempt]));
     for (const [one, unknown] of this.#unknown) {
       const attempt = attempts.get(nameOf(one));
-      // One that has ended, and is claimed as a later attempt, was stranded: its settlement was not committed.
+      // One that has ended, and is claimed as a later attempt, was stranded: its settlement was not committed. Another owner
+      // may have ended and put back a stranded one meanwhile. It is claimed all the same, so nothing is lost.
       if (attempt !== undefined && (isGivenBack(one) || attempt <= one.attempt)) unknown.isCommitted = true;
     }
   }

@@ -9,20 +9,20 @@ type Verdict = Handling | Refusal | null;
  * unknown.
  *
  * @param request - what the reader of the control reads.
- * @param signal - the signal of the web-standard request. Some runtimes lack it.
+ * @param signal - the signal of the web-standard request. Some runtimes lack it, and some libraries have null.
  * @returns a delivery that may start, a refusal, or null when the sender has disconnected. A promise only if it is queued.
  */
 export function admitRequest<R>(
   control: AdmissionControl<R>,
   request: R,
-  signal: AbortSignal | undefined,
+  signal: AbortSignal | null | undefined,
   waitUntil: WaitUntil | undefined,
 ): Verdict | Promise<Verdict> {
   if (signal?.aborted === true) return null;
   const handling = control.admit(control.read(request));
   if (!handling.admitted) return handling;
 
-  if (signal !== undefined) handling.departsBy(signal);
+  handling.departsBy(signal);
   const alive = keepAlive(waitUntil);
   if (alive !== undefined) {
     const end = (): void => {
@@ -37,7 +37,7 @@ export function admitRequest<R>(
 
 async function whenStarted(
   handling: Handling,
-  signal: AbortSignal | undefined,
+  signal: AbortSignal | null | undefined,
   alive: KeepAlive | undefined,
 ): Promise<Verdict> {
   const started = handling.start(() => signal?.aborted === true);

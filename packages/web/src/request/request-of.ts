@@ -13,8 +13,8 @@ export type RequestSource = Request | { readonly request: Request } | { readonly
  * @throws BackpressureError `ERR_WBP_REQUEST` when it was called with something else.
  */
 export function requestOf(source: RequestSource): Request {
-  // Most, and faster than to look for properties that a request does not have.
-  if (source instanceof Request) return source;
+  // Most, and faster than to look for properties that a request does not have. A test environment may have no such class.
+  if (typeof Request === 'function' && source instanceof Request) return source;
   const { request, req } = (source as { request?: unknown; req?: unknown } | undefined) ?? {};
   // Checked first: the event of H3 and the context of Elysia have `headers` as well, but no body.
   if (isRequest(request)) return request;
