@@ -12,8 +12,8 @@ interface Unknown {
  * Settlements of one owner whose answer is late or lost. One that is lost is repeated, as the same object.
  *
  * A delivery that was given back, or has ended and was put back, is claimed again under the same attempt, and a repeated
- * settlement would end that claim while its handler runs. So no claim is made while a settlement is repeated, and a settlement is not repeated once its
- * delivery was claimed again.
+ * settlement would end that claim while its handler runs. So no claim is made while a settlement is repeated, and a
+ * settlement is not repeated once its delivery was claimed again.
  */
 export class UnknownSettlements {
   readonly #mayBeCommitted: (error: unknown) => boolean;
