@@ -21,8 +21,9 @@ const tested = (...names: string[]): Record<string, string> =>
 const postgres = isPostgresSkipped ? [] : ['postgres'];
 const redis = isRedisSkipped ? [] : ['redis', 'bullmq'];
 
-/** On node:http: packages that change no types of each other share a project, which saves an installation for each. */
-const onNode: readonly Project[] = [
+// A project for each framework, as users have: two frameworks in one would share, and break, each other's types.
+const newest: readonly Project[] = [
+  // On node:http: packages that change no types of each other share a project, which saves an installation for each.
   {
     uses: [
       ...[
@@ -46,6 +47,14 @@ const onNode: readonly Project[] = [
       ...tested('pg', '@types/pg', 'ioredis', 'redis', 'bullmq'),
     },
   },
+  { uses: ['express'], beside: tested('express', '@types/express') },
+  { uses: ['koa'], beside: tested('koa', '@types/koa') },
+  { uses: ['fastify'], beside: tested('fastify') },
+  { uses: ['hono'], beside: tested('hono') },
+];
+
+/** For `--mode long` alone: a compilation of each takes longer than all else that is seen of it. */
+const oldest: readonly Project[] = [
   {
     uses: ['node', 'otel', 'prometheus', ...postgres, ...redis],
     beside: {
@@ -60,21 +69,13 @@ const onNode: readonly Project[] = [
       bullmq: testedVersion('bullmq5'),
     },
   },
-];
-
-// A project for each framework, as users have: two frameworks in one would share, and break, each other's types.
-const frameworks: readonly Project[] = [
-  { uses: ['express'], beside: tested('express', '@types/express') },
   { uses: ['express'], beside: { express: testedVersion('express4'), '@types/express': '^4.17.17' } },
-  { uses: ['koa'], beside: tested('koa', '@types/koa') },
   { uses: ['koa'], beside: { koa: testedVersion('koa2'), '@types/koa': '^2.13.0' } },
-  { uses: ['fastify'], beside: tested('fastify') },
   // The types of Fastify 4.0 have errors. The conformance suite runs on 4.0.
   { uses: ['fastify'], beside: { fastify: '4.29.1' } },
-  { uses: ['hono'], beside: tested('hono') },
   { uses: ['hono'], beside: { hono: testedVersion('hono40') } },
 ];
-const listed = [...onNode, ...frameworks];
+const listed = [...newest, ...(inject('isLong') ? oldest : [])];
 
 /** Adapters that are not listed above, each with its framework in the version of the tests. */
 const others = adapters()

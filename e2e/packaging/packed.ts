@@ -27,6 +27,7 @@ declare module 'vitest' {
   export interface ProvidedContext {
     /** The published packages. */
     readonly packed: readonly Packed[];
+    readonly isLong: boolean;
   }
 }
 
@@ -34,6 +35,7 @@ declare module 'vitest' {
 export async function setup(project: TestProject): Promise<() => Promise<void>> {
   const folder = await mkdtemp(join(tmpdir(), 'webhook-backpressure-packed-'));
   project.provide('packed', await packAll(folder));
+  project.provide('isLong', project.config.mode === 'long');
   return () => rm(folder, { recursive: true });
 }
 
