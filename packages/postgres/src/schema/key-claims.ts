@@ -16,7 +16,7 @@ const LOCK_OF_LIMITS = 'webhook-backpressure limits:';
 /** An owner that lives renews its claims, so that none has a lease that ended so long ago. */
 const LATE_MS = 60_000;
 
-const INDEXES = ['ready', 'key', 'key_waiting', 'key_held', 'key_suspect'];
+const INDEXES = ['ready', 'held', 'key', 'key_waiting', 'key_suspect'];
 
 /** The rows of every claim of named keys, for `RETURNS TABLE`. */
 export const CLAIMED_COLUMNS = `want integer, key text, id text, is_generated boolean, sender text, facts text, received_ms double precision,
@@ -38,7 +38,7 @@ export const limitCounts = (
       PERFORM pg_advisory_xact_lock(hashtext('${LOCK_OF_LIMITS}${s}'), bucket);
     END LOOP;
     SELECT array_agg(CASE WHEN w.max_held IS NULL THEN w.count ELSE greatest(0, least(w.count, w.max_held - (
-        SELECT count(*) FROM ${s}.queue o WHERE o.state - 0 = 2 AND o.key = w.key
+        SELECT count(*) FROM ${s}.queue o WHERE o.state = 2 AND o.key = w.key
           AND CASE WHEN w.is_full THEN o.owner = p_owner OR o.lease_ms > p_now_ms
             ELSE o.lease_ms > p_now_ms - ${String(LATE_MS)} END))) END ORDER BY w.at)
     INTO p_counts FROM unnest(p_keys, p_counts, p_are_full, p_max_held) WITH ORDINALITY
@@ -57,7 +57,7 @@ const firstOf = (s: string, what: string, state: string, key: string): string =>
 
 /** When the first claim of another owner ends. */
 const leaseOf = (s: string, key: string): string =>
-  `(SELECT q.lease_ms FROM ${s}.queue q WHERE q.state - 0 = 2 AND q.key = ${key} AND q.owner <> p_owner
+  `(SELECT q.lease_ms FROM ${s}.queue q WHERE q.state = 2 AND q.key = ${key} AND q.owner <> p_owner
       ORDER BY q.lease_ms, q.owner LIMIT 1)`;
 
 /** When a retry of a key is due, or a claim of another owner ends. */
@@ -66,7 +66,7 @@ const nextOf = (s: string, key: string): string =>
 
 /** Whether a delivery of a want's key is claimed, by any owner. */
 const isClaimed = (s: string): string => `EXISTS (
-          SELECT FROM ${s}.queue o WHERE o.state - 0 = 2 AND o.key = w.key
+          SELECT FROM ${s}.queue o WHERE o.state = 2 AND o.key = w.key
             AND o.lease_ms > CASE WHEN w.is_full THEN '-Infinity' ELSE p_now_ms - ${String(LATE_MS)} END)`;
 
 /** The first delivery of a want's key, in the order of storing. */
@@ -116,7 +116,7 @@ BEGIN
   WHERE seq IN (
     SELECT h.seq FROM ${WANTS} CROSS JOIN LATERAL (
       SELECT q.seq FROM ${s}.queue q
-      WHERE q.state - 0 = 2 AND q.key = w.key AND q.lease_ms <= p_now_ms AND q.owner <> p_owner
+      WHERE q.state = 2 AND q.key = w.key AND q.lease_ms <= p_now_ms AND q.owner <> p_owner
       FOR UPDATE SKIP LOCKED
     ) AS h WHERE w.is_full AND ${UNPAUSED});
   IF NOT ordered AND true = ANY (p_are_heads) THEN

@@ -68,7 +68,7 @@ CREATE TABLE ${s}.queue (
   autovacuum_vacuum_cost_delay = 0, autovacuum_analyze_scale_factor = 0.2);
 CREATE INDEX queue_ready ON ${s}.queue (key, due_ms, seq) WHERE state = 0;
 CREATE INDEX queue_waiting ON ${s}.queue (due_ms, seq) WHERE state = 1;
-CREATE INDEX queue_held ON ${s}.queue (owner, lease_ms) WHERE state = 2;
+CREATE INDEX queue_held ON ${s}.queue (key, lease_ms, owner) WHERE state = 2;
 CREATE INDEX queue_suspect ON ${s}.queue (due_ms, seq) WHERE state = 3;
 CREATE INDEX queue_behind ON ${s}.queue (key, seq) WHERE state = 4;
 
@@ -77,7 +77,6 @@ CREATE INDEX queue_behind ON ${s}.queue (key, seq) WHERE state = 4;
 -- key that is seldom in the queue, a plan for the frequent one would read all other rows.
 CREATE INDEX queue_key ON ${s}.queue ((key || ''), (seq + 0));
 CREATE INDEX queue_key_waiting ON ${s}.queue (key, due_ms, seq) WHERE state - 0 = 1;
-CREATE INDEX queue_key_held ON ${s}.queue (key, lease_ms, owner) WHERE state - 0 = 2;
 CREATE INDEX queue_key_suspect ON ${s}.queue (key, due_ms, seq) WHERE state - 0 = 3;
 
 CREATE TABLE ${s}.dead_letters (
