@@ -27,6 +27,7 @@ declare module 'vitest' {
   export interface ProvidedContext {
     /** The published packages. */
     readonly packed: readonly Packed[];
+    /** Whether older versions of the frameworks are looked at. */
     readonly isLong: boolean;
   }
 }
@@ -35,7 +36,6 @@ declare module 'vitest' {
 export async function setup(project: TestProject): Promise<() => Promise<void>> {
   const folder = await mkdtemp(join(tmpdir(), 'webhook-backpressure-packed-'));
   project.provide('packed', await packAll(folder));
-  project.provide('isLong', project.config.mode === 'long');
   return () => rm(folder, { recursive: true });
 }
 

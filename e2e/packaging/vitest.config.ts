@@ -2,8 +2,9 @@ import { join } from 'node:path';
 import { defineConfig } from 'vitest/config';
 
 // Apart from the other tests: these pack and install, which takes long, and need a build.
-export default defineConfig({
+export default defineConfig(({ mode }) => ({
   test: {
+    provide: { isLong: mode === 'long' },
     globalSetup: [
       'tools.ts',
       'packed.ts',
@@ -14,4 +15,4 @@ export default defineConfig({
     testTimeout: 120_000,
     hookTimeout: 300_000,
   },
-});
+}));
