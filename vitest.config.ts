@@ -10,7 +10,9 @@ const OWN = ['browser/*', 'crash/*', 'power/*', 'servers/created-in-handler', 's
 /** Files of `npm run test:long` alone: each takes 8 to 30 seconds, and looks at what other files see on a smaller scale. */
 const LONG = [
   'test/browser/accessibility.test.ts',
+  'test/browser/sender-page.test.ts',
   'test/crash/outbox-on-postgres.test.ts',
+  'test/crash/transactions.test.ts',
   'test/power/slow-disk.test.ts',
   'test/postgres/trouble/*.test.ts',
   'test/redis/*-audit.test.ts',
