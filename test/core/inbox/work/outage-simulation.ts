@@ -106,11 +106,17 @@ class OutageRun {
 
   async #pass(untilMs: number, stepMs: number): Promise<void> {
     const { clock, inbox } = this.bench;
+    // So that the next timer is not after the end.
+    const end = clock.setTimeout(() => undefined, Math.max(0, untilMs - clock.now()));
     while (clock.now() < untilMs && this.#clearAtMs === Infinity) {
-      clock.advance(Math.min(stepMs, untilMs - clock.now()));
+      // Nothing happens in the steps without a timer.
+      clock.advanceToNext();
+      const stepEndMs = Math.min(Math.ceil(clock.now() / stepMs) * stepMs, untilMs);
+      clock.advance(stepEndMs - clock.now());
       for (let at = 0; at < 6; at += 1) await turn();
       if (inbox.snapshot().depth === 0) this.#clearAtMs = clock.now();
     }
+    clock.clearTimeout(end);
   }
 
   #handle(number: number, attempt: number): Promise<void> {
