@@ -36,7 +36,7 @@ const turn = (): Promise<void> => new Promise((resolve) => setImmediate(resolve)
 
 /** Runs a real inbox on the manual clock. */
 export async function run(load: Load): Promise<Map<string, Outcome>> {
-  const { flows, backlog, concurrency, handlerMs, forMs, limits, options, seed = 1, stepMs = 5 } = load;
+  const { flows, backlog, concurrency, handlerMs, forMs, limits, options, seed = 1, stepMs = 10 } = load;
   const random = stream(seed, 'flows');
   const waiting = new Map<string, { readonly flow: string; readonly atMs: number }>();
   const waits = new Map<string, number[]>([...Object.keys(flows), 'backlog'].map((name) => [name, []]));

@@ -172,7 +172,7 @@ describe('freshShare', () => {
   const fresh = { perSecond: 50, keys: ['a'] };
   const twenty = { ...TEN, concurrency: 20, backlog: { count: BACKLOG, key: 'a' } };
   const forMs = Math.max(20_000, BACKLOG * 5);
-  const stepMs = BACKLOG > 5000 ? 50 : 5;
+  const stepMs = BACKLOG > 5000 ? 50 : 10;
 
   it(`starts new deliveries soon while a backlog of ${String(BACKLOG)} is processed`, async () => {
     const outcomes = await run({
