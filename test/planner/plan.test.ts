@@ -56,7 +56,7 @@ describe('a plan', () => {
   it('recommends the inbox, or says why to use it, for each sender that the advice sends there', async () => {
     for (const profile of Object.values(known)) {
       const { use, because } = adviceFor(profile);
-      const small = { senders: [{ profile }], burst: { events: 60, seconds: 3 } };
+      const small = { senders: [{ profile }], burst: { events: 20, seconds: 1 } };
       const { recommendation, warnings } = await plan({ ...GITHUB, ...small });
       expect(recommendation.mode, profile.name).toBe('hold');
       const said = warnings.some((warning) =>
@@ -79,7 +79,7 @@ describe('a plan', () => {
   });
 
   it('says so if holding requests loses more than no middleware', async () => {
-    const slow = { service: { meanMs: 300 }, concurrency: 10, burst: { events: 1000, seconds: 10 } };
+    const slow = { service: { meanMs: 300 }, concurrency: 5, burst: { events: 500, seconds: 10 } };
     const planned = await plan({ ...slow, senders: [{ profile: 'zendesk' }], mode: 'hold' });
     expect(runOf(planned, 'nothing')?.lost).toBe(0);
     expect(planned.runs.find(({ isRecommended }) => isRecommended)?.lost).toBeGreaterThan(0);
