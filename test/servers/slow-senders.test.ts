@@ -7,6 +7,8 @@ import { starter, stopAll, type Receiver } from '../conformance/receiver.ts';
 import { head, post, Wire } from './wire.ts';
 
 const wires: Wire[] = [];
+/** More than the sockets of both sides hold. */
+const LARGE = 'x'.repeat(8 * 1024 * 1024);
 
 beforeAll(() => {
   vi.useFakeTimers({
@@ -164,7 +166,7 @@ describe.each(onConnections)('a slow sender on $name', (driver) => {
       { concurrency: 1 },
       {
         handle(exchange) {
-          exchange.answer(200, 'x'.repeat(16 * 1024 * 1024));
+          exchange.answer(200, LARGE);
         },
       },
     );
