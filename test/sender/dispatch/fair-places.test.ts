@@ -23,7 +23,7 @@ function requestsTo(bed: SenderBed, name: string): number {
 describe('places in flight', () => {
   it('are left for others by endpoints that answer slowly', async () => {
     const bed = new SenderBed(hangingIfSlow, { limits: { rate: { perSecond: 1000 } } });
-    await sendEach(bed, 'slow', 1300, 10);
+    await sendEach(bed, 'slow', 1300, 8);
     await bed.settle(400);
     // 8 each would be more than there are. One each is always possible.
     const { inFlight } = bed.sender.snapshot();
@@ -69,7 +69,7 @@ describe('endpoints that are due together', () => {
     await bed.send('first', 'healthy');
     await bed.settle();
     bed.answer = hangingIfSlow;
-    await sendEach(bed, 'slow', 500, 20);
+    await sendEach(bed, 'slow', 500, 9);
     const before = bed.requests.length;
     await bed.send('second', 'healthy');
     await bed.settle(6);

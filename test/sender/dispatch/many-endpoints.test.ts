@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { SenderBed } from './bed.ts';
 
 /** 100,000 take a minute on a busy machine and show the same. */
-const ENDPOINTS = 2000;
+const ENDPOINTS = 1000;
 
 async function sendOneToEach(bed: SenderBed): Promise<void> {
   const sends = Array.from({ length: ENDPOINTS }, (_, n) => bed.send('1', `ep-${String(n)}`));
@@ -29,13 +29,13 @@ describe('with thousands of endpoints', () => {
     });
     const bed = new SenderBed(() => opened.then(() => new Response(null, { status: 204 })));
     const sends: Promise<unknown>[] = [];
-    for (let n = 0; n < 10_500; n += 1) sends.push(bed.send(String(n), `ep-${String(n)}`));
+    for (let n = 0; n < 10_100; n += 1) sends.push(bed.send(String(n), `ep-${String(n)}`));
     await bed.settle(400);
     await Promise.all(sends);
     expect(bed.sender.snapshot().inFlight).toBe(10_000);
     open();
     await bed.run(2000, 100);
-    expect(bed.sender.snapshot()).toMatchObject({ depth: 0, totals: { delivered: 10_500 } });
+    expect(bed.sender.snapshot()).toMatchObject({ depth: 0, totals: { delivered: 10_100 } });
   });
 
   it('finds the events of all of them after a restart', async () => {
