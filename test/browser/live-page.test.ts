@@ -1,4 +1,4 @@
-import { describe, expect, it } from 'vitest';
+import { expect, it } from 'vitest';
 import { sendBurst } from './burst.ts';
 import { inBrowser, POLL } from './in-browser.ts';
 
@@ -51,72 +51,60 @@ it(
   LIMIT_MS,
 );
 
-describe('the levers', () => {
-  it(
-    'change the intake, and list the change',
-    async () => {
-      const { live, receiver } = at;
-      await live.levers
-        .getByRole('group', { name: 'Concurrency' })
-        .getByLabel(/^Workers/)
-        .fill('7');
-      await live.levers.getByRole('button', { name: 'Apply' }).click();
-      await expect.poll(() => receiver.intake.snapshot().concurrency, POLL).toBe(7);
-      await expect.poll(() => live.part('Changes').textContent(), POLL).toContain('concurrency → 7');
-      await expect.poll(() => live.levers.textContent(), POLL).toContain('Applied: concurrency.');
-      expect(await live.levers.textContent()).not.toContain('Not applied yet');
-    },
-    LIMIT_MS,
-  );
+it(
+  'changes the intake by its levers',
+  async () => {
+    const { live, receiver } = at;
+    const apply = live.levers.getByRole('button', { name: 'Apply' });
+    const label = /^Capacity/;
+    const capacity = live.levers.getByLabel(label);
 
-  it(
-    'keep what is typed in other fields, and say that a limit cannot be removed',
-    async () => {
-      const { live, receiver } = at;
-      const capacity = live.levers.getByLabel(/^Capacity/);
-      const wait = live.levers.getByLabel(/^Longest wait/);
-      const apply = live.levers.getByRole('button', { name: 'Apply' });
-      await capacity.fill('60');
-      await live.page.getByLabel('Refuse all deliveries of a key').fill('noisy');
-      await live.page.getByRole('button', { name: 'Refuse', exact: true }).click();
-      await live.page.getByRole('button', { name: 'Admit noisy again' }).waitFor();
-      expect(receiver.intake.snapshot().options.shed).toEqual(['noisy']);
-      expect(await capacity.inputValue()).toBe('60');
-      expect(await live.levers.textContent()).toContain('Not applied yet: capacity');
+    // It lists the change.
+    await live.levers
+      .getByRole('group', { name: 'Concurrency' })
+      .getByLabel(/^Workers/)
+      .fill('7');
+    await apply.click();
+    await expect.poll(() => receiver.intake.snapshot().concurrency, POLL).toBe(7);
+    await expect.poll(() => live.part('Changes').textContent(), POLL).toContain('concurrency → 7');
+    await expect.poll(() => live.levers.textContent(), POLL).toContain('Applied: concurrency.');
+    expect(await live.levers.textContent()).not.toContain('Not applied yet');
 
-      await wait.fill('');
-      await apply.click();
-      await live.levers.getByText('A limit cannot be removed while the process runs.').waitFor();
-      await wait.fill('5000');
-      await apply.click();
-      await live.levers.getByText('Applied: capacity, maxWaitMs.').waitFor();
-      expect(receiver.intake.snapshot().options).toMatchObject({ capacity: 60, maxWaitMs: 5000 });
-    },
-    LIMIT_MS,
-  );
+    // It shows the error of the library at the field.
+    at.expectErrors(/status of 400 .*\/update\)$/);
+    await capacity.fill('0');
+    await apply.click();
+    const problem = live.levers
+      .locator('.field')
+      .filter({ has: live.page.getByLabel(label) })
+      .getByRole('alert');
+    await expect.poll(() => problem.textContent(), POLL).toContain('capacity must be');
+    const link = problem.getByRole('link', { name: 'ERR_WBP_CAPACITY' });
+    expect(await link.getAttribute('href')).toContain('errors.md#err_wbp_capacity');
+    expect(await capacity.getAttribute('aria-invalid')).toBe('true');
+    expect(receiver.intake.snapshot().capacity).toBe(50);
 
-  it(
-    'show the error of the library at the field',
-    async () => {
-      const { live, receiver } = at;
-      at.expectErrors(/status of 400 .*\/update\)$/);
-      const label = /^Capacity/;
-      const field = live.levers.getByLabel(label);
-      await field.fill('0');
-      await live.levers.getByRole('button', { name: 'Apply' }).click();
-      const problem = live.levers
-        .locator('.field')
-        .filter({ has: live.page.getByLabel(label) })
-        .getByRole('alert');
-      await expect.poll(() => problem.textContent(), POLL).toContain('capacity must be');
-      const link = problem.getByRole('link', { name: 'ERR_WBP_CAPACITY' });
-      expect(await link.getAttribute('href')).toContain('errors.md#err_wbp_capacity');
-      expect(await field.getAttribute('aria-invalid')).toBe('true');
-      expect(receiver.intake.snapshot().capacity).toBe(50);
-    },
-    LIMIT_MS,
-  );
-});
+    // It keeps what is typed in other fields.
+    await capacity.fill('60');
+    await live.page.getByLabel('Refuse all deliveries of a key').fill('noisy');
+    await live.page.getByRole('button', { name: 'Refuse', exact: true }).click();
+    await live.page.getByRole('button', { name: 'Admit noisy again' }).waitFor();
+    expect(receiver.intake.snapshot().options.shed).toEqual(['noisy']);
+    expect(await capacity.inputValue()).toBe('60');
+    expect(await live.levers.textContent()).toContain('Not applied yet: capacity');
+
+    // It says that a limit cannot be removed.
+    const wait = live.levers.getByLabel(/^Longest wait/);
+    await wait.fill('');
+    await apply.click();
+    await live.levers.getByText('A limit cannot be removed while the process runs.').waitFor();
+    await wait.fill('5000');
+    await apply.click();
+    await live.levers.getByText('Applied: capacity, maxWaitMs.').waitFor();
+    expect(receiver.intake.snapshot().options).toMatchObject({ capacity: 60, maxWaitMs: 5000 });
+  },
+  LIMIT_MS,
+);
 
 it(
   'shows a dead letter with its reason, and redrives it',
