@@ -14,7 +14,7 @@ function seeded(seed: number): () => number {
   };
 }
 
-const SEEDS = isLong ? 20 : 2;
+const SEEDS = isLong ? 20 : 1;
 const STEP_MS = 20;
 
 /** What a key may do, by a bucket that shares nothing with that of the inbox. */
