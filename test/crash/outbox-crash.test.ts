@@ -6,13 +6,14 @@ import { checkHistory } from '@webhook-backpressure/core/testing';
 import { crashOutbox, type OutboxOutcome, sentHistory } from './outbox-crashes.ts';
 import { readFile, rememberedOf, type StoredInFile } from './sqlite-audit.ts';
 
-const most = Number(process.env['CRASH_KILLS'] ?? 3);
+const most = Number(process.env['CRASH_KILLS'] ?? 2);
 const seed = Number(process.env['CRASH_SEED'] ?? 1);
 const SECONDS_PER_KILL = 6;
 
 describe.each([
   ['a sender', 1, most],
-  ['one of two senders', 2, Math.ceil(most / 2)],
+  // With fewer kills, none would have sent anything.
+  ['one of two senders', 2, Math.max(2, Math.ceil(most / 2))],
 ])(`%s that is killed again and again, with the seed ${String(seed)}`, (name, processes, kills) => {
   // On a real disk, which the commits have to reach.
   const folder = mkdtempSync(join(tmpdir(), 'wbp-outbox-'));
