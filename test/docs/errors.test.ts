@@ -52,7 +52,7 @@ import { databases } from '../postgres/broken-databases.ts';
 import { BrokenFiles } from '../sqlite/broken-files.ts';
 import { inboxes } from './error-inboxes.ts';
 import { anchorsOf, isHeading, page, sectionOf, tokensOf } from './pages.ts';
-import { entryFile, literalsOf, programOf, typeIn } from './typescript.ts';
+import { literalsIn } from './typescript.ts';
 
 const errors = page('docs/errors.md');
 const codes = errors.tokens
@@ -249,9 +249,11 @@ describe('docs/errors.md', () => {
   let known: string[] = [];
 
   beforeAll(() => {
-    const program = programOf([entryFile('base')]);
-    known = literalsOf(typeIn(program, entryFile('base'), 'BackpressureErrorCode'));
-  }, 120_000);
+    known = literalsIn(
+      new URL('../../packages/base/src/errors.ts', import.meta.url),
+      'BackpressureErrorCode',
+    );
+  });
 
   it('has one heading for each code and no others', () => {
     expect(known).toContain('ERR_WBP_CAPACITY');

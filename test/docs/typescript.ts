@@ -1,3 +1,4 @@
+import { readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import ts from 'typescript';
 import { root } from '../../tooling/packages.js';
@@ -65,4 +66,18 @@ export function entryFile(folder: string): string {
 export function literalsOf(type: ts.Type): string[] {
   const types = type.isUnion() ? type.types : [type];
   return types.flatMap((one) => (one.isStringLiteral() ? [one.value] : []));
+}
+
+/** The values of a union of string literals, all of which are in its declaration: without a program, which takes seconds. */
+export function literalsIn(path: URL, name: string): string[] {
+  const source = ts.createSourceFile(path.pathname, readFileSync(path, 'utf8'), ts.ScriptTarget.Latest);
+  const declared = source.statements.find(
+    (one): one is ts.TypeAliasDeclaration => ts.isTypeAliasDeclaration(one) && one.name.text === name,
+  );
+  if (declared === undefined || !ts.isUnionTypeNode(declared.type))
+    throw new Error(`${path.pathname} declares no union ${name}.`);
+  return declared.type.types.map((one) => {
+    if (ts.isLiteralTypeNode(one) && ts.isStringLiteral(one.literal)) return one.literal.text;
+    throw new Error(`Not all types of ${name} are string literals.`);
+  });
 }
