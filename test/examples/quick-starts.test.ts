@@ -15,6 +15,8 @@ const quickStarts = [
   'README.md',
   ...['express', 'fastify', 'koa', 'hono', 'node', 'web'].map((name) => `packages/${name}/README.md`),
 ];
+/** They answer malformed JSON with 400, since senders retry after a 500. */
+const answersMalformed = ['README.md', 'packages/fastify/README.md'];
 
 let child: ChildProcess | undefined;
 
@@ -36,23 +38,17 @@ describe.each(quickStarts)('the first program in %s', (path) => {
       });
     const answer = await vi.waitFor(send, { timeout: 20_000, interval: 100 });
     expect(answer.status).toBe(204);
+    if (answersMalformed.includes(path)) {
+      for (const body of ['{"type":', '']) {
+        const malformed = await fetch(`http://localhost:${String(port)}/webhooks`, { method: 'POST', body });
+        expect(malformed.status).toBe(400);
+      }
+    }
 
     const ended = once(started, 'exit');
     started.kill('SIGTERM');
     expect(await ended).toEqual([null, 'SIGTERM']);
     expect(await output).toContain('order.created');
-  }, 30_000);
-});
-
-describe.each(['README.md', 'packages/fastify/README.md'])('the first program in %s', (path) => {
-  it('answers malformed JSON with 400, since senders retry after a 500', async () => {
-    const port = await freePort();
-    startProgram(path, port);
-    const address = `http://localhost:${String(port)}/webhooks`;
-    for (const body of ['{"type":', '']) {
-      const send = (): Promise<Response> => fetch(address, { method: 'POST', body });
-      expect((await vi.waitFor(send, { timeout: 20_000, interval: 100 })).status).toBe(400);
-    }
   }, 30_000);
 });
 
