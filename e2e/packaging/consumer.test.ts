@@ -53,7 +53,7 @@ const newest: readonly Project[] = [
   { uses: ['hono'], beside: tested('hono') },
 ];
 
-/** For `--mode long` alone: a compilation of each takes longer than all else that is seen of it. */
+/** Only in `--mode long`, since compiling each takes 10 to 20 s. The workflows use it. */
 const oldest: readonly Project[] = [
   {
     uses: ['node', 'otel', 'prometheus', ...postgres, ...redis],
