@@ -10,7 +10,7 @@ import { BODY } from '../inbox/sample.ts';
 const ENDPOINTS = 10;
 const IN_FLIGHT = 10;
 const COUNT_MS = 5;
-const SECRET = 'c2VjcmV0IG9mIHRoZSBiZW5jaG1hcms=';
+const SECRET = 'dGhlIHNlY3JldCBvZiB0aGUgYmVuY2htYXJr';
 const DATA = JSON.parse(BODY) as Record<string, never>;
 
 /** Where everything is. */
