@@ -68,6 +68,7 @@ CREATE TABLE ${s}.queue (
   autovacuum_vacuum_cost_delay = 0, autovacuum_analyze_scale_factor = 0.2);
 CREATE INDEX queue_ready ON ${s}.queue (key, due_ms, seq) WHERE state = 0;
 CREATE INDEX queue_waiting ON ${s}.queue (due_ms, seq) WHERE state = 1;
+-- By key, since every claim of named keys looks here. Those that look for one owner are rare, and pass all claimed rows.
 CREATE INDEX queue_held ON ${s}.queue (key, lease_ms, owner) WHERE state = 2;
 CREATE INDEX queue_suspect ON ${s}.queue (due_ms, seq) WHERE state = 3;
 CREATE INDEX queue_behind ON ${s}.queue (key, seq) WHERE state = 4;
