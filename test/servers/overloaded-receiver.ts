@@ -23,6 +23,8 @@ export interface History {
 /** An Express app that handles at most 50 deliveries per second and sheds from the 64th waiting one. */
 export class OverloadedReceiver {
   readonly deliveries = new Map<string, History>();
+  /** Handlers wait for it. */
+  held: Promise<void> = Promise.resolve();
   readonly middleware = webhookBackpressure({
     capacity: 80,
     // The work of one second, so that retries arrive before the queue is empty.
@@ -51,6 +53,7 @@ export class OverloadedReceiver {
     });
     app.use(this.middleware);
     app.post('/', express.json(), async (req, res) => {
+      await this.held;
       await setTimeout(HANDLING_MS);
       this.#historyOf(String(req.headers['webhook-id'])).handled += 1;
       res.sendStatus(200);
