@@ -66,7 +66,7 @@ export function webhookBackpressure(
     if (skipped !== false) return c.body(skipped.body, skipped.status as 200 | 403, { ...skipped.headers });
     const admitted =
       node === undefined
-        ? admitRequest<Context>(control, c, c.req.raw.signal, waitUntilOf(c))
+        ? admitRequest<Context>(control, c, ({ req }) => req.raw.signal, waitUntilOf(c))
         : admission.admit(c, node.incoming, node.outgoing);
     // Not by instanceof: a library may have replaced the global Promise, and async functions return the native one.
     const verdict = admitted === null || 'admitted' in admitted ? admitted : await admitted;

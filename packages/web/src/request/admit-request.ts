@@ -9,19 +9,22 @@ type Verdict = Handling | Refusal | null;
  * unknown.
  *
  * @param request - what the reader of the control reads.
- * @param signal - the signal of the web-standard request. Some runtimes lack it, and some libraries have null.
+ * @param signalOf - gives the signal of the web-standard request. Some runtimes lack it, and some libraries have null. Not called
+ * for a delivery that is refused: some servers create the signal, and with it the whole request, when it is read.
  * @returns a delivery that may start, a refusal, or null when the sender has disconnected. A promise only if it is queued.
  */
 export function admitRequest<R>(
   control: AdmissionControl<R>,
   request: R,
-  signal: AbortSignal | null | undefined,
+  signalOf: (request: R) => AbortSignal | null | undefined,
   waitUntil: WaitUntil | undefined,
 ): Verdict | Promise<Verdict> {
-  if (signal?.aborted === true) return null;
-  const handling = control.admit(control.read(request));
+  const delivery = control.read(request);
+  if (control.accepts(delivery) && signalOf(request)?.aborted === true) return null;
+  const handling = control.admit(delivery);
   if (!handling.admitted) return handling;
 
+  const signal = signalOf(request);
   handling.departsBy(signal);
   const alive = keepAlive(waitUntil);
   if (alive !== undefined) {
