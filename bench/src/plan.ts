@@ -121,7 +121,8 @@ export const httpComparisons: readonly Comparison[] = [
   },
   refuse('express', 0.95),
   refuse('koa'),
-  refuse('hono'),
+  refuse('hono', 0.8),
+  refuse('web', 0.8),
   {
     name: 'front/refuse',
     ours: { group: 'front/refuse', side: 'ours' },

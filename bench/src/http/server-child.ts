@@ -13,6 +13,7 @@ const variants: Record<string, () => Promise<Record<string, Variant>>> = {
   'koa/refuse': async () => (await import('./koa.ts')).refuse,
   'hono/pass': async () => (await import('./hono.ts')).pass,
   'hono/refuse': async () => (await import('./hono.ts')).refuse,
+  'web/refuse': async () => (await import('./web.ts')).refuse,
   'node/pass': async () => (await import('./node.ts')).pass,
   'front/refuse': async () => (await import('./node.ts')).front,
   'fastify/pass': async () => (await import('./fastify.ts')).pass,
