@@ -3,7 +3,7 @@ import { configDefaults, defineConfig } from 'vitest/config';
 import { storeThread } from './tooling/store-thread.ts';
 
 /** Each file has its own process, which gives a warning once, counts timers, or starts many other processes. */
-const OWN = ['browser/*', 'crash/*', 'power/*', 'servers/created-in-handler', 'servers/unread-body'].map(
+const OWN = ['crash/*', 'power/*', 'servers/created-in-handler', 'servers/unread-body'].map(
   (name) => `test/${name}.test.ts`,
 );
 
@@ -18,6 +18,11 @@ const LONG = [
   'test/redis/*-audit.test.ts',
   'test/sqlite/killed-shapes.test.ts',
 ];
+
+/** Start what users run, from the build, or open a page in a browser: `npm run test:programs`. */
+const PROGRAMS = ['browser/*', 'create/folders', 'demo/demo', 'examples/*', 'nest/example'].map(
+  (name) => `test/${name}.test.ts`,
+);
 
 export default defineConfig(({ mode }) => {
   // The first call is for all, those of projects have another mode. Workers inherit the variable.
@@ -43,11 +48,12 @@ export default defineConfig(({ mode }) => {
           test: {
             name: 'shared process',
             include: ['test/**/*.test.ts'],
-            exclude: [...exclude, ...OWN],
+            exclude: [...exclude, ...OWN, ...PROGRAMS],
             isolate: false,
           },
         },
         { extends: true, test: { name: 'own process', include: OWN, exclude } },
+        { extends: true, test: { name: 'programs', include: PROGRAMS, exclude } },
       ],
       globalSetup: ['examples', 'postgres', 'redis'].map((folder) => `test/${folder}/global-setup.ts`),
       // One more than cores: many tests wait for servers and processes.
