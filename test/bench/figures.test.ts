@@ -24,7 +24,7 @@ const NAMES = [
   ...['core/admit-release', 'core/refuse', 'core/admit-release@depth=1e6', 'core/admit-release@keys=1e5'],
   'core/recognize@profiles=2x',
   ...['express/pass', 'koa/pass', 'hono/pass', 'node/pass', 'express/observed'],
-  ...['express/refuse', 'koa/refuse', 'hono/refuse', 'front/refuse'],
+  ...['express/refuse', 'koa/refuse', 'hono/refuse', 'web/refuse', 'front/refuse'],
   ...['inbox/durable', 'inbox/http', 'inbox/draining'],
   ...['inbox/connections', 'inbox/connections@fsync=10', 'inbox/connections@fsync=50'],
   ...['inbox/blocked@body=256KiB', 'inbox/blocked@fsync=300'],
