@@ -3,7 +3,7 @@ import { configDefaults, defineConfig } from 'vitest/config';
 import { storeThread } from './tooling/store-thread.ts';
 
 /** Each file has its own process, which gives a warning once, counts timers, or starts many other processes. */
-const OWN = ['crash/*', 'power/*', 'servers/created-in-handler', 'servers/unread-body'].map(
+const OWN = ['power/*', 'servers/created-in-handler', 'servers/unread-body'].map(
   (name) => `test/${name}.test.ts`,
 );
 
@@ -19,9 +19,15 @@ const LONG = [
   'test/sqlite/killed-shapes.test.ts',
 ];
 
-/** Start what users run, from the build, compile what they copy, or open a page in a browser: `npm run test:programs`. */
+/** Files of `npm run test:programs`: they start what users run, compile what they copy, open a page, or kill receivers. */
 const PROGRAMS = [
-  ...['browser/*', 'create/folders', 'demo/demo', 'docs/code-blocks', 'examples/*', 'nest/example'],
+  'browser/*',
+  'crash/*',
+  'create/folders',
+  'demo/demo',
+  'docs/code-blocks',
+  'examples/*',
+  'nest/example',
 ].map((name) => `test/${name}.test.ts`);
 
 export default defineConfig(({ mode }) => {
@@ -56,7 +62,7 @@ export default defineConfig(({ mode }) => {
         { extends: true, test: { name: 'programs', include: PROGRAMS, exclude } },
       ],
       globalSetup: ['examples', 'postgres', 'redis'].map((folder) => `test/${folder}/global-setup.ts`),
-      // Simulations allocate much that is soon garbage: collecting it less often takes 6 % less processor time.
+      // Simulations allocate much that is soon garbage: collecting it less often takes 5 % less processor time.
       execArgv: ['--max-semi-space-size=32'],
       // One more than cores: many tests wait for servers and processes.
       maxWorkers: availableParallelism() + 1,
