@@ -24,19 +24,22 @@ export class Promises implements Rule {
   /** Retries on time that were admitted, and refused again, each counted at its first arrival. */
   readonly counts: { kept: number; missed: number } = { kept: 0, missed: 0 };
   readonly #byName = new Generations<Promised>(KEPT);
+  /** The last arrival and its name: a refusal asks four times, and to hash a new string each time takes a third of it. */
+  #last: Arrival | undefined;
+  #lastName: string | undefined;
 
   /** When the retry of this delivery is expected; undefined if it has not been booked. */
   dueMs(arrival: Arrival): number | undefined {
-    return this.#find(nameOf(arrival))?.dueMs;
+    return this.#find(this.#nameOf(arrival))?.dueMs;
   }
 
   entitles(arrival: Arrival): boolean {
-    const promised = this.#find(nameOf(arrival));
+    const promised = this.#find(this.#nameOf(arrival));
     return promised !== undefined && isOnTime(promised, arrival.nowMs);
   }
 
   admitted(arrival: Arrival): void {
-    const name = nameOf(arrival);
+    const name = this.#nameOf(arrival);
     const promised = this.#find(name);
     if (name === undefined || promised === undefined) return;
     this.#count('kept', promised, arrival.nowMs);
@@ -45,14 +48,22 @@ export class Promises implements Rule {
 
   /** Notes that a delivery is refused, perhaps although it arrived on time. Called before it is booked again. */
   missed(arrival: Arrival): void {
-    const promised = this.#find(nameOf(arrival));
+    const promised = this.#find(this.#nameOf(arrival));
     if (promised !== undefined) this.#count('missed', promised, arrival.nowMs);
   }
 
   /** Notes when the retry of a refused delivery is expected. */
   add(arrival: Arrival, dueMs: number): void {
-    const name = nameOf(arrival);
+    const name = this.#nameOf(arrival);
     if (name !== undefined) this.#byName.set(name, { dueMs, isCounted: false });
+  }
+
+  #nameOf(arrival: Arrival): string | undefined {
+    if (arrival !== this.#last) {
+      this.#last = arrival;
+      this.#lastName = nameOf(arrival);
+    }
+    return this.#lastName;
   }
 
   #find(name: string | undefined): Promised | undefined {
