@@ -5,37 +5,40 @@ import { keepAlive, type KeepAlive, type WaitUntil } from '../platform/keep-aliv
 type Verdict = Handling | Refusal | null;
 
 /**
- * Admits a web-standard request. Its signal reports when the sender disconnects; how much of its body has arrived is
- * unknown.
+ * Creates a function that admits web-standard requests. Their signal reports when the sender disconnects; how much of a
+ * body has arrived is unknown. It returns a delivery that may start, a refusal, or null when the sender has disconnected;
+ * a promise only if the delivery is queued.
  *
- * @param request - what the reader of the control reads.
- * @param signalOf - gives the signal of the web-standard request. Some runtimes lack it, and some libraries have null. Not called
- * for a delivery that is refused: some servers create the signal, and with it the whole request, when it is read.
- * @returns a delivery that may start, a refusal, or null when the sender has disconnected. A promise only if it is queued.
+ * @param signalOf - gives the signal of what the reader of the control reads. Some runtimes lack it, and some libraries
+ * have null.
  */
-export function admitRequest<R>(
+export function requestAdmission<R>(
   control: AdmissionControl<R>,
-  request: R,
   signalOf: (request: R) => AbortSignal | null | undefined,
-  waitUntil: WaitUntil | undefined,
-): Verdict | Promise<Verdict> {
-  const delivery = control.read(request);
-  if (control.accepts(delivery) && signalOf(request)?.aborted === true) return null;
-  const handling = control.admit(delivery);
-  if (!handling.admitted) return handling;
+): (request: R, waitUntil: WaitUntil | undefined) => Verdict | Promise<Verdict> {
+  let hasRefused = false;
+  return (request, waitUntil) => {
+    const delivery = control.read(request);
+    // Some servers create the signal, and with it the whole request, when it is read: not to refuse a flood.
+    const isRefused = hasRefused && !control.accepts(delivery);
+    if (!isRefused && signalOf(request)?.aborted === true) return null;
+    const handling = control.admit(delivery);
+    hasRefused = !handling.admitted;
+    if (!handling.admitted) return handling;
 
-  const signal = signalOf(request);
-  handling.departsBy(signal);
-  const alive = keepAlive(waitUntil);
-  if (alive !== undefined) {
-    const end = (): void => {
-      alive.end();
-    };
-    handling.whenOver(end);
-    handling.whenRevoked(end);
-  }
-  if (handling.tryStart()) return handling;
-  return whenStarted(handling, signal, alive);
+    const signal = signalOf(request);
+    handling.departsBy(signal);
+    const alive = keepAlive(waitUntil);
+    if (alive !== undefined) {
+      const end = (): void => {
+        alive.end();
+      };
+      handling.whenOver(end);
+      handling.whenRevoked(end);
+    }
+    if (handling.tryStart()) return handling;
+    return whenStarted(handling, signal, alive);
+  };
 }
 
 async function whenStarted(
