@@ -11,6 +11,10 @@ export class Generations<V> {
     this.#size = size;
   }
 
+  get isEmpty(): boolean {
+    return this.#latest.size === 0 && this.#older.size === 0;
+  }
+
   get(key: string): V | undefined {
     return this.#latest.get(key) ?? this.#older.get(key);
   }

@@ -13,9 +13,7 @@ export const RETRY_RULES: readonly Rule[] = [
   {
     name: 'promises',
     size: [PROMISES],
-    changes: [
-      after(PROMISES, '#find(name: string | undefined): Promised | undefined {', 'return undefined;'),
-    ],
+    changes: [after(PROMISES, '#find(arrival: Arrival): Promised | undefined {', 'return undefined;')],
   },
   {
     name: 'promises: the reserve on time',
