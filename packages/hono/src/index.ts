@@ -1,7 +1,7 @@
 import { createAdmissionControl, readableErrors } from '@webhook-backpressure/core/middleware';
 import type { BackpressureInfo, Intake, MiddlewareOptions, Refusal } from '@webhook-backpressure/core';
 import { RequestAdmission } from '@webhook-backpressure/node/request';
-import { enclosingDelivery, handleInside, requestAdmission } from '@webhook-backpressure/web/parts';
+import { admitRequest, enclosingDelivery, handleInside } from '@webhook-backpressure/web/parts';
 import type { Context, MiddlewareHandler, Next } from 'hono';
 import { boundNodeBody, nodeBindings, UndecidedRequests } from './node-server.ts';
 import { addHeaders, holdForBody, isForWholeApp, waitUntilOf, webRequest } from './web-context.ts';
@@ -43,7 +43,6 @@ export function webhookBackpressure(
   });
   const undecided = new UndecidedRequests();
   const admission = new RequestAdmission(control, undecided);
-  const admitWithoutNode = requestAdmission(control, ({ req }) => req.raw.signal);
   const handler = readableErrors(options.onRefused);
 
   const refuse = async (c: Context, next: Next, refusal: Refusal): Promise<Response | undefined> => {
@@ -67,7 +66,7 @@ export function webhookBackpressure(
     if (skipped !== false) return c.body(skipped.body, skipped.status as 200 | 403, { ...skipped.headers });
     const admitted =
       node === undefined
-        ? admitWithoutNode(c, waitUntilOf(c))
+        ? admitRequest<Context>(control, c, c.req.raw.signal, waitUntilOf(c))
         : admission.admit(c, node.incoming, node.outgoing);
     // Not by instanceof: a library may have replaced the global Promise, and async functions return the native one.
     const verdict = admitted === null || 'admitted' in admitted ? admitted : await admitted;

@@ -1,9 +1,9 @@
 import { createAdmissionControl } from '@webhook-backpressure/core/middleware';
 import type { Intake, MiddlewareOptions, Refusal } from '@webhook-backpressure/core';
 import { waitUntilFinder, withoutWaitUntil, type WaitUntilOption } from './platform/wait-until.ts';
-import { bodyCheck, requestAdmission } from './request/admit-request.ts';
+import { admitRequest, bodyCheck } from './request/admit-request.ts';
 import { noteBackpressure, enclosingDelivery, handleInside } from './request/enclosing-delivery.ts';
-import { checkHandler, headersOf, requestOf, signalOf, type RequestSource } from './request/request-of.ts';
+import { checkHandler, headersOf, requestOf, type RequestSource } from './request/request-of.ts';
 import { followResponse, withHeaders } from './response/follow-response.ts';
 
 /** Options of {@link withBackpressure}. `onRefused` receives the refusal and the arguments of the wrapped handler. */
@@ -43,7 +43,6 @@ export function withBackpressure<S extends RequestSource = Request, R extends un
   });
 
   const findWaitUntil = waitUntilFinder(options);
-  const admit = requestAdmission(control, signalOf);
   const checkBody = bodyCheck(control);
 
   const refuse = async (args: A, refusal: Refusal): Promise<Response> => {
@@ -62,7 +61,8 @@ export function withBackpressure<S extends RequestSource = Request, R extends un
     if (skipped === true) return handler(...args);
     if (skipped !== false) return new Response(null, skipped);
     checkBody(request);
-    const admitted = admit(request, findWaitUntil(args));
+    const signal = request.signal as AbortSignal | undefined;
+    const admitted = admitRequest(control, request, signal, findWaitUntil(args));
     // Not by instanceof: a library may have replaced the global Promise, and async functions return the native one.
     const verdict = admitted === null || 'admitted' in admitted ? admitted : await admitted;
     // The sender has disconnected, but the platform requires a response.

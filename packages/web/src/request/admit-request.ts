@@ -5,40 +5,34 @@ import { keepAlive, type KeepAlive, type WaitUntil } from '../platform/keep-aliv
 type Verdict = Handling | Refusal | null;
 
 /**
- * Creates a function that admits web-standard requests. Their signal reports when the sender disconnects; how much of a
- * body has arrived is unknown. It returns a delivery that may start, a refusal, or null when the sender has disconnected;
- * a promise only if the delivery is queued.
+ * Admits a web-standard request. Its signal reports when the sender disconnects; how much of its body has arrived is
+ * unknown.
  *
- * @param signalOf - gives the signal of what the reader of the control reads. Some runtimes lack it, and some libraries
- * have null.
+ * @param request - what the reader of the control reads.
+ * @param signal - the signal of the web-standard request. Some runtimes lack it, and some libraries have null.
+ * @returns a delivery that may start, a refusal, or null when the sender has disconnected. A promise only if it is queued.
  */
-export function requestAdmission<R>(
+export function admitRequest<R>(
   control: AdmissionControl<R>,
-  signalOf: (request: R) => AbortSignal | null | undefined,
-): (request: R, waitUntil: WaitUntil | undefined) => Verdict | Promise<Verdict> {
-  let hasRefused = false;
-  return (request, waitUntil) => {
-    const delivery = control.read(request);
-    // Some servers create the signal, and with it the whole request, when it is read: not to refuse a flood.
-    const isRefused = hasRefused && !control.accepts(delivery);
-    if (!isRefused && signalOf(request)?.aborted === true) return null;
-    const handling = control.admit(delivery);
-    hasRefused = !handling.admitted;
-    if (!handling.admitted) return handling;
+  request: R,
+  signal: AbortSignal | null | undefined,
+  waitUntil: WaitUntil | undefined,
+): Verdict | Promise<Verdict> {
+  if (signal?.aborted === true) return null;
+  const handling = control.admit(control.read(request));
+  if (!handling.admitted) return handling;
 
-    const signal = signalOf(request);
-    handling.departsBy(signal);
-    const alive = keepAlive(waitUntil);
-    if (alive !== undefined) {
-      const end = (): void => {
-        alive.end();
-      };
-      handling.whenOver(end);
-      handling.whenRevoked(end);
-    }
-    if (handling.tryStart()) return handling;
-    return whenStarted(handling, signal, alive);
-  };
+  handling.departsBy(signal);
+  const alive = keepAlive(waitUntil);
+  if (alive !== undefined) {
+    const end = (): void => {
+      alive.end();
+    };
+    handling.whenOver(end);
+    handling.whenRevoked(end);
+  }
+  if (handling.tryStart()) return handling;
+  return whenStarted(handling, signal, alive);
 }
 
 async function whenStarted(

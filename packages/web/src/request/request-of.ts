@@ -44,9 +44,6 @@ export function headersOf(request: Request): Record<string, string> {
   return headers;
 }
 
-/** Some runtimes and tests have requests without a signal, and some libraries have null. */
-export const signalOf = (request: Request): AbortSignal | null | undefined => request.signal;
-
 type Params = RequestParts['params'];
 
 interface WithParams {
