@@ -20,7 +20,7 @@ const uid = process.getuid?.() === 0 ? UNPRIVILEGED : undefined;
 const SIDES = ['ours', 'pg-boss', 'BullMQ'] as const;
 const isQuick = hasFlag('quick');
 const rounds = numberOption('rounds', isQuick ? 3 : 7);
-const seconds = numberOption('seconds', isQuick ? 1.5 : 4);
+const seconds = numberOption('seconds', isQuick ? 1.5 : 8);
 const DRAINING = ['ours', 'graphile-worker', 'pg-boss'] as const;
 const backlog = numberOption('backlog', isQuick ? 10_000 : 50_000);
 /** Only the backlog, which needs no Redis. */
