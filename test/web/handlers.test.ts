@@ -82,7 +82,9 @@ describe('a request that is aborted', () => {
   });
 
   it('counts nowhere, also while deliveries are shed', async () => {
-    const { post, snapshot } = serveWeb(() => new Response(null, { status: 204 }), { shed: { default: true } });
+    const { post, snapshot } = serveWeb(() => new Response(null, { status: 204 }), {
+      shed: { default: true },
+    });
     expect((await post()).status).toBe(503);
     const before = snapshot();
     expect((await post({ signal: AbortSignal.abort() })).status).toBe(503);
