@@ -119,6 +119,7 @@ export class Claiming {
       }
       if (this.limited !== undefined) {
         if (await this.limited.claim({ count, roomOf })) continue;
+        if (!this.limited.isDeferring) suspects.rest();
         const claimsAgain = outages.cameShort(allowance, isIdle);
         isIdle = true;
         if (claimsAgain) continue;

@@ -37,6 +37,11 @@ export class CrashSuspects {
   claimed(room: number, count: number): void {
     if (count >= room) return;
     this.#isFilling = false;
+    this.rest();
+  }
+
+  /** None waits: the next one begins alone, unless another one runs. */
+  rest(): void {
     if (this.#running === 0) this.#size = 1;
   }
 

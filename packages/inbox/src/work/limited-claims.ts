@@ -37,6 +37,7 @@ export class LimitedClaims {
   readonly #turns = new KeyTurns();
   readonly #list: DueKeyList;
   readonly #wants: KeyWants;
+  #deferredUntilMs = 0;
 
   /**
    * @param load - how many deliveries of each key this process has claimed before.
@@ -94,7 +95,13 @@ export class LimitedClaims {
 
   /** A claimed delivery may not start now, for another reason than its limits. */
   defer(key: string): void {
-    this.#turns.at(key).deferredUntilMs = this.#inbox.now() + SUSPECT_MS;
+    this.#deferredUntilMs = this.#inbox.now() + SUSPECT_MS;
+    this.#turns.at(key).deferredUntilMs = this.#deferredUntilMs;
+  }
+
+  /** Whether a key is deferred. */
+  get isDeferring(): boolean {
+    return this.#deferredUntilMs > this.#inbox.now();
   }
 
   /**

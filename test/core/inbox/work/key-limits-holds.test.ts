@@ -64,6 +64,27 @@ describe('limits after the death of a process', () => {
       Array.from({ length: 7 }, () => 2),
     );
   });
+
+  it('run the first of them alone again after the death of another process', async () => {
+    const state = new MemoryState();
+    const bench = limiting({ a: { maxConcurrent: 10 } }, { store: new MemoryStore(state) });
+    const groups: number[] = [];
+    for (const count of [7, 8]) {
+      await bench.inbox.pause();
+      await sendAll(bench, 'a', count, 10 * count);
+      await bench.inbox.resume();
+      const lease = { leaseMs: 1000, nowMs: START + bench.clock.now() };
+      await new MemoryStore(state).claimKeys([{ key: 'a', count, isHeadOnly: false }], lease);
+      for (let at = 0; at < 8; at += 1) await bench.advance(1000);
+      for (let left = count; left > 0; left -= groups.at(-1) ?? 0) {
+        const running = bench.calls.slice(groups.reduce((sum, one) => sum + one, 0));
+        groups.push(running.length);
+        for (const { finish } of running) await finish();
+        for (let at = 0; at < 4; at += 1) await bench.advance(250);
+      }
+    }
+    expect(groups).toEqual([1, 2, 4, 1, 2, 4, 1]);
+  });
 });
 
 describe('an idle inbox with limits', () => {
