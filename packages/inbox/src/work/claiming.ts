@@ -37,7 +37,7 @@ export class Claiming {
   #limitsInUse: LimitsOfKey | undefined;
   #running: Promise<void> | undefined;
   #isWanted = false;
-  /** The keys that were paused during the claim in progress, and null for everything. */
+  /** The keys that were paused since the last claim began, and null for everything. */
   readonly #paused = new Set<string | null>();
 
   constructor(inbox: InboxState, parts: ClaimingParts) {
@@ -57,7 +57,7 @@ export class Claiming {
 
   /** A key is paused, or with null everything. The store may have made the claim in progress before. */
   paused(key: string | null): void {
-    if (this.#running !== undefined) this.#paused.add(key);
+    this.#paused.add(key);
   }
 
   /** Resolves when no claim is in progress. */
@@ -99,7 +99,7 @@ export class Claiming {
         await this.#claimAll();
       } catch (error) {
         health.failed('claim', error);
-        this.#isWanted = this.#room(false).count > 0;
+        this.#isWanted = this.#isOpen;
       }
     }
     this.#running = undefined;
@@ -114,7 +114,7 @@ export class Claiming {
       this.#paused.clear();
       const { allowance, count, maxStranded, except, roomOf } = this.#room(isIdle);
       if (count <= 0) {
-        if (this.#isOpen && allowance.againAtMs < Infinity) this.#nextClaim.set(allowance.againAtMs);
+        this.#nextClaim.set(allowance.againAtMs);
         return;
       }
       if (this.limited !== undefined) {
@@ -123,8 +123,7 @@ export class Claiming {
         const claimsAgain = outages.cameShort(allowance, isIdle);
         isIdle = true;
         if (claimsAgain) continue;
-        const againAtMs = Math.min(allowance.againAtMs, this.limited.nextMs);
-        if (againAtMs < Infinity) this.#nextClaim.set(againAtMs);
+        this.#nextClaim.set(Math.min(allowance.againAtMs, this.limited.nextMs));
         return;
       }
       const nowMs = wall.trustedMs();
@@ -150,8 +149,7 @@ export class Claiming {
       const dueMs = await store.nextDueMs(except);
       health.worked();
       const inMs = dueMs === undefined ? Infinity : dueMs - wall.trustedMs();
-      const againAtMs = Math.min(allowance.againAtMs, now() + (inMs > 0 ? inMs : RECHECK_MS));
-      if (againAtMs < Infinity) this.#nextClaim.set(againAtMs);
+      this.#nextClaim.set(Math.min(allowance.againAtMs, now() + (inMs > 0 ? inMs : RECHECK_MS)));
       return;
     }
   }

@@ -51,7 +51,7 @@ export class HandlerRun implements Timed<HandlerRun> {
   lateAtStartMs = 0;
   /** Whether its key is failing, so that the run counts as a probe. */
   isProbe = false;
-  /** Whether the attempt was made: the delivery was neither given back nor lost. */
+  /** Whether the attempt was made: the delivery was neither given back nor lost, and had an attempt left. */
   isMade = false;
   /** The calls of `complete`, if the handler has asked for it. */
   completion: Completion | undefined;

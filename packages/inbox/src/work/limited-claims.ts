@@ -127,12 +127,11 @@ export class LimitedClaims {
     if (!isHeldOnRetryAfter) return false;
     turn.heldUntilMs = Math.max(turn.heldUntilMs, nowMs + forMs);
     if (rate !== undefined) this.tokens.pause(key, forMs, rate);
-    this.#turns.review(turn, nowMs);
     return true;
   }
 
   isHeld(key: string): boolean {
-    return (this.#turns.find(key)?.heldUntilMs ?? -Infinity) > this.#inbox.now();
+    return this.#turns.at(key).heldUntilMs > this.#inbox.now();
   }
 
   /** Claims once. Returns false when nothing can be claimed now. */
@@ -143,8 +142,7 @@ export class LimitedClaims {
     if (wants.length === 0) return isListed && this.nextMs <= this.#inbox.now();
     try {
       await this.#takeTokens(wants);
-      const asked = wants.filter(({ count }) => count > 0);
-      if (asked.length > 0) await this.#claim(asked);
+      await this.#claim(wants.filter(({ count }) => count > 0));
     } finally {
       const nowMs = this.#inbox.now();
       for (const { turn } of wants) {
@@ -181,7 +179,7 @@ export class LimitedClaims {
       if (isThenable(taken)) pending.push(taken.then(set));
       else set(taken);
     }
-    if (pending.length > 0) await Promise.all(pending);
+    await Promise.all(pending);
   }
 
   #giveBack(turn: Turn, count: number, rate: BucketLimit): void {
@@ -192,7 +190,7 @@ export class LimitedClaims {
 
   async #claim(wants: readonly Want[]): Promise<void> {
     const newest = wants.filter(({ turn, count }) => turn.takesNewest(count));
-    const earliest = newest.length === 0 ? wants : wants.filter((want) => !newest.includes(want));
+    const earliest = wants.filter((want) => !newest.includes(want));
     // One after another: a store may take the claims of a call without an answer back when it gets the next one. Each call
     // gives its tokens back when it fails, so the second one is made in any case.
     const errors: unknown[] = [];

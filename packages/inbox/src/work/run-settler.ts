@@ -26,7 +26,7 @@ export interface FailureFacts {
 
 /** The consequence of a failed attempt. */
 export type Failure =
-  | { readonly as: 'dead' }
+  | { readonly as: 'dead'; readonly retryAtMs?: undefined }
   | {
       readonly as: 'failed' | 'released';
       readonly retryInMs: number;
@@ -104,7 +104,6 @@ export class RunSettler {
 
   /** Ends a run that has no attempt left, without calling the handler. */
   async failLast(run: HandlerRun, error: string): Promise<void> {
-    run.isMade = true;
     await this.#fail(run, error, 0, this.#last(run));
   }
 
@@ -166,8 +165,7 @@ export class RunSettler {
 
   async #fail(run: HandlerRun, error: string, tookMs: number, failure: Failure): Promise<void> {
     // Older ones wait for the retry, so that the newest runs again. They have used no attempt.
-    const retryAtMs = failure.as === 'dead' ? undefined : failure.retryAtMs;
-    for (const follower of live(run.followers)) this.giveBackSoon(follower, retryAtMs);
+    for (const follower of live(run.followers)) this.giveBackSoon(follower, failure.retryAtMs);
     if (await this.#settle(run, settlementOf(run, error, failure))) this.failed(run, error, tookMs, failure);
   }
 
@@ -176,8 +174,7 @@ export class RunSettler {
     const { report, level, now } = this.#inbox;
     const { key } = run.claimed;
     const attempted = { ...run.facts, tookMs, error };
-    const isDead = failure.as === 'dead';
-    this.#handlers.note(isDead, now());
+    this.#handlers.note(failure.as === 'dead', now());
     report.totals.failed += 1;
     if (failure.as === 'dead') {
       level.remove({ key, bytes: run.bytes });
@@ -194,7 +191,7 @@ export class RunSettler {
       }
     }
     this.#ended(run, false);
-    if (isDead) this.#inbox.judge();
+    this.#inbox.judge();
   }
 
   /** A delivery that cannot be decrypted is passed without its contents. */
