@@ -1,5 +1,5 @@
 import { memoryStore } from '@webhook-backpressure/inbox';
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, vi } from 'vitest';
 import { InboxBench, turns } from './inbox-bench.ts';
 import { MemoryState, MemoryStore } from './shared-memory.ts';
 
@@ -75,6 +75,22 @@ describe('close', () => {
     expect((await sent)?.status).toBe(200);
     await closing;
     expect(isClosed).toBe(true);
+  });
+
+  it('makes one try to store a result in a store that fails', async () => {
+    const store = memoryStore();
+    const bench = new InboxBench({ store, keepCompletedMs: 60_000 });
+    await bench.deliver('a');
+    const settle = vi.spyOn(store, 'settle').mockImplementation(() => {
+      throw new Error('disk full');
+    });
+    const closing = bench.inbox.close();
+    await bench.last.finish();
+    for (let at = 0; at < 5; at += 1) await bench.advance(1000);
+    expect(await closing).toEqual({ completed: 0, refused: 0, remaining: 0 });
+    expect(settle).toHaveBeenCalledTimes(1);
+    expect(bench.told('completed', 'store-failed')).toEqual(['store-failed']);
+    expect(bench.inbox.snapshot()).toMatchObject({ depth: 1, retained: 0 });
   });
 
   it('ends although the store hangs', async () => {

@@ -18,6 +18,7 @@ describe('a full dead-letter queue', () => {
     await useUp(bench, 'first');
     await useUp(bench, 'second');
     expect(bench.told('dead', 'dead-letters-full')).toEqual(['dead first', 'dead-letters-full second']);
+    expect(bench.calls).toHaveLength(4);
     expect(bench.events).toContainEqual(
       expect.objectContaining({
         type: 'dead-letters-full',

@@ -79,6 +79,14 @@ describe('keepCompletedMs', () => {
     }
   }
 
+  it('keeps the deliveries that have replaced a split one, and not that one', async () => {
+    const handle = (): void => undefined;
+    const bench = new InboxBench({ ...KEEP, process: handle, on: { '*': handle, '*:e': handle } });
+    await bench.deliver('a', '{"type":"e"}');
+    await bench.advance(100);
+    expect(bench.inbox.snapshot()).toMatchObject({ depth: 0, retained: 2, totals: { split: 1 } });
+  });
+
   it('keeps nothing by default', async () => {
     const bench = new InboxBench();
     await complete(bench, 'a');

@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { setImmediate } from 'node:timers/promises';
-import { beforeEach, describe, expect, it } from 'vitest';
+import { beforeEach, describe, expect, it, vi } from 'vitest';
 import type { InboxOptions } from '@webhook-backpressure/inbox';
 import { InboxBench, turns } from '../inbox-bench.ts';
 import { MemoryState, MemoryStore } from '../shared-memory.ts';
@@ -86,11 +86,34 @@ describe('workers without the key of a delivery', () => {
   });
 
   it('use up its attempts after three days, since the key may be gone for ever', async () => {
-    const without = bench({}, START + 3 * DAY_MS);
+    const passed: string[] = [];
+    const onDead: InboxOptions['onDead'] = ({ id, text }) => void passed.push(`${id}:${text()}`);
+    const without = bench({ onDead }, START + 3 * DAY_MS);
     await allDead(without);
+    await turns();
     expect(state.stats()).toMatchObject({ deadLetters: 12, depth: 0 });
     expect(without.told('outage')).toEqual([]);
+    // Without their contents.
+    expect(passed.sort()).toEqual(Array.from({ length: 12 }, (_, at) => `${String(at)}:`).sort());
     await closed(without);
+  });
+
+  it('report that its handler took no time, however long they tried to decrypt it', async () => {
+    let fail: (error: Error) => void = () => undefined;
+    const decrypt = vi.spyOn(crypto.subtle, 'decrypt').mockImplementation(
+      () =>
+        new Promise((_, reject) => {
+          fail = reject;
+        }),
+    );
+    const workers = bench({ encrypt, concurrency: 1 });
+    while (decrypt.mock.calls.length === 0) await turns(1);
+    workers.clock.advance(40);
+    fail(new Error('damaged'));
+    while (workers.told('failed').length === 0) await turns(1);
+    decrypt.mockRestore();
+    expect(workers.events.find(({ type }) => type === 'failed')).toMatchObject({ tookMs: 0 });
+    await closed(workers);
   });
 
   it('count an attempt whose stored data has changed', async () => {

@@ -59,6 +59,17 @@ describe('the events of an inbox', () => {
     ]);
   });
 
+  it('say how long a handler took that completed its delivery, and no reason beside it', async () => {
+    const bench = new InboxBench();
+    await bench.deliver('a');
+    await bench.advance(250);
+    await bench.last.finish();
+    const [completed] = reported(bench, 'completed');
+    expect(completed).toMatchObject({ id: 'a', tookMs: 250 });
+    expect(Object.keys(completed ?? {})).not.toContain('as');
+    expect(Object.keys(bench.inbox.snapshot().totals)).not.toContain('undefined');
+  });
+
   it('say how long a handler took that failed, was overdue, or was not called', async () => {
     const bench = new InboxBench({
       concurrency: 1,
@@ -189,6 +200,26 @@ describe('the snapshot of an inbox', () => {
     bench.inbox.update({ shed: { default: true } });
     for (let at = 0; at < 2; at += 1) expect((await bench.deliver('missed')).status).toBe(503);
     expect(bench.inbox.snapshot().totals.promises).toEqual({ kept: 1, missed: 1 });
+  });
+
+  it('counts a delivery once whose result is being stored while the totals are read', async () => {
+    const store = memoryStore();
+    const bench = new InboxBench({ store, concurrency: 1 });
+    const settle = store.settle.bind(store);
+    let answer: () => void = () => undefined;
+    store.settle = async (...given) => {
+      const results = await settle(...given);
+      await new Promise<void>((resolve) => {
+        answer = resolve;
+      });
+      return results;
+    };
+    for (const id of ['a', 'b']) await bench.deliver(id);
+    await bench.last.finish();
+    await bench.advance(10_000);
+    answer();
+    await turns();
+    expect(bench.inbox.snapshot().depth).toBe(1);
   });
 
   it('names endangered senders', async () => {

@@ -1,4 +1,4 @@
-import { type InboxOptions, memoryStore } from '@webhook-backpressure/inbox';
+import { type InboxOptions, memoryStore, Unrecoverable } from '@webhook-backpressure/inbox';
 import { describe, expect, it, vi } from 'vitest';
 import { InboxBench, turns } from '../inbox-bench.ts';
 import { MemoryState, MemoryStore } from '../shared-memory.ts';
@@ -56,6 +56,18 @@ describe('the workers of an inbox', () => {
     expect(claim.mock.calls.length).toBe(claims);
     expect(bench.told('released')).toEqual([]);
   });
+
+  it.each(['completed', 'dead'] as const)(
+    'let the inbox accept deliveries again as soon as enough are %s',
+    async (end) => {
+      const bench = new InboxBench({ capacity: 4, highWaterMark: 0.75, lowWaterMark: 0.5 });
+      for (const id of ['a', 'b', 'c', 'd']) await bench.deliver(id);
+      expect(bench.told('shedding', 'accepting')).toEqual(['shedding']);
+      for (const call of bench.calls.slice())
+        await (end === 'dead' ? call.fail(new Unrecoverable()) : call.finish());
+      expect(bench.told('shedding', 'accepting')).toEqual(['shedding', 'accepting']);
+    },
+  );
 
   it('follow an update of the concurrency immediately', async () => {
     const bench = new InboxBench({ concurrency: 1 });
@@ -144,6 +156,18 @@ describe('a failed attempt', () => {
       ...[String.raw`{"odd":"\"2\""}`, 'TypeError', '17'],
       `${'long'.repeat(1024)}…`,
     ]);
+  });
+
+  it('is no evidence of an outage together with those before a success', async () => {
+    const bench = new InboxBench({
+      process: ({ id }) => {
+        if (id !== '9') throw new Error('it failed');
+      },
+    });
+    for (let at = 0; at < 19; at += 1) await bench.deliver(String(at));
+    expect(bench.told('outage')).toEqual([]);
+    await bench.deliver('19');
+    expect(bench.told('outage')).toEqual(['outage']);
   });
 
   it('frees its worker until the retry', async () => {

@@ -59,6 +59,38 @@ describe('coalesce', () => {
     expect((await bench.deliver('a1')).body).toContain('duplicate');
   });
 
+  it('reports how long the handler took for the newest alone', async () => {
+    const bench = await stored({ concurrency: 1 }, ['a1', 'a2']);
+    await bench.advance(300);
+    await bench.last.finish();
+    const took = bench.events.flatMap((event) =>
+      event.type === 'completed' ? [[event.id, event.tookMs]] : [],
+    );
+    expect(took.sort()).toEqual([
+      ['a1', 0],
+      ['a2', 300],
+    ]);
+  });
+
+  it('gives the older ones back when another process takes over the newest before it starts', async () => {
+    const store = memoryStore();
+    const bench = await stored({ store, concurrency: 5, maxStartsPerSecond: 0.05 }, ['b1', 'a1', 'a2']);
+    expect(started(bench)).toEqual(['b1']);
+    store.renew = (claims) => claims.map(({ id }) => id !== 'a2');
+    await bench.advance(10_000);
+    expect(bench.told('lost', 'released')).toEqual(['lost a2', 'released a1']);
+  });
+
+  it('reports once an older one that another process takes over, and completes the others', async () => {
+    const store = memoryStore();
+    const bench = await stored({ store, concurrency: 1 }, ['a1', 'a2', 'a3']);
+    store.renew = (claims) => claims.map(({ id }) => id !== 'a1');
+    store.settle = (settlements) => settlements.map(({ id }) => id !== 'a1');
+    await bench.advance(10_000);
+    await bench.last.finish();
+    expect(bench.told('lost', 'completed').sort()).toEqual(['completed a2', 'completed a3', 'lost a1']);
+  });
+
   it('lets older ones wait for the retry of the newest, without an attempt of their own', async () => {
     const bench = await stored(
       { retry: { attempts: 2, firstDelayMs: 1000, maxDelayMs: 1000 }, concurrency: 1 },

@@ -37,6 +37,20 @@ describe('deliveries in flight when a process died', () => {
     expect(next.inbox.snapshot()).toMatchObject({ depth: 0, totals: { completed: 40 } });
   });
 
+  it('run in the same groups although their attempts fail', async () => {
+    const store = await died(7);
+    const retry = { firstDelayMs: 600_000 };
+    const next = new InboxBench({ store: store(), concurrency: 9, retry }, START + LEASE);
+    const groups: number[] = [];
+    for (let begun = 0; begun < 7; begun += groups.at(-1) ?? 0) {
+      await next.advance(1000);
+      const group = next.calls.slice(begun);
+      groups.push(group.length);
+      for (const { fail } of group) await fail();
+    }
+    expect(groups).toEqual([1, 2, 4]);
+  });
+
   it('run in the same groups with one delivery per key', async () => {
     const options: Partial<InboxOptions> = { maxConcurrencyPerKey: 1, keyGenerator: ({ text }) => text() };
     const store = await died(7, options);

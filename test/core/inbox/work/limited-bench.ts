@@ -1,4 +1,5 @@
-import type { InboxOptions, KeyLimits } from '@webhook-backpressure/inbox';
+import { type InboxOptions, type InboxStore, type KeyLimits, memoryStore } from '@webhook-backpressure/inbox';
+import { vi } from 'vitest';
 import { InboxBench, turns } from '../inbox-bench.ts';
 
 export const KEYED: Partial<InboxOptions> = {
@@ -18,4 +19,9 @@ export async function sendAll(bench: InboxBench, key: string, count: number, fro
 
 export function startedOf(bench: InboxBench, key: string): number {
   return bench.calls.filter(({ delivery }) => delivery.key === key).length;
+}
+
+/** A store and what it was asked to claim. */
+export function spied(store: InboxStore = memoryStore()) {
+  return { store, claimKeys: vi.spyOn(store, 'claimKeys') };
 }

@@ -55,6 +55,19 @@ describe('Unrecoverable', () => {
     expect(bench.inbox.snapshot()).toMatchObject({ depth: 0, totals: { failed: 1, dead: 1 } });
   });
 
+  it('lets another delivery probe an outage immediately', async () => {
+    const bench = new InboxBench({ concurrency: 1 });
+    for (let at = 0; at < 12; at += 1) {
+      await bench.deliver(String(at));
+      if (at < 10) await bench.last.fail();
+    }
+    await bench.advance(1000);
+    expect(bench.calls.slice(10).map(({ delivery }) => delivery.id)).toEqual(['10']);
+    await bench.last.fail(new Unrecoverable());
+    await bench.advance(0);
+    expect(bench.calls.slice(10).map(({ delivery }) => delivery.id)).toEqual(['10', '11']);
+  });
+
   it('is no evidence of an outage', async () => {
     const process = (): void => {
       throw new Unrecoverable();

@@ -1,6 +1,6 @@
-import { memoryStore } from '@webhook-backpressure/inbox';
+import { memoryStore, Unrecoverable } from '@webhook-backpressure/inbox';
 import { describe, expect, it } from 'vitest';
-import { InboxBench } from '../inbox-bench.ts';
+import { type Call, InboxBench } from '../inbox-bench.ts';
 
 describe('the handlers of an inbox', () => {
   it('are stalled when all workers are busy and none has ended for long, until one ends', async () => {
@@ -67,6 +67,23 @@ describe('the handlers of an inbox', () => {
     await bench.advance(1100);
     await fourth?.fail();
     expect(bench.inbox.snapshot().concurrency).toBe(3);
+  });
+
+  it('finish fewer deliveries per second if attempts must be repeated', async () => {
+    const rateOf = async (end: (call: Call, at: number) => Promise<void>): Promise<number> => {
+      const bench = new InboxBench({ concurrency: 1, retry: { firstDelayMs: 1_000_000 } });
+      for (let at = 0; at < 20; at += 1) {
+        await bench.deliver(String(at));
+        await bench.advance(100);
+        await end(bench.last, at);
+      }
+      return bench.inbox.snapshot().drainRate ?? 0;
+    };
+    const completed = await rateOf((call) => call.finish());
+    expect(await rateOf((call) => call.fail(new Unrecoverable()))).toBe(completed);
+    const repeated = await rateOf((call, at) => (at % 2 === 0 ? call.finish() : call.fail()));
+    expect(repeated / completed).toBeGreaterThan(0.88);
+    expect(repeated / completed).toBeLessThan(0.93);
   });
 
   it('start at a changed drain rate', async () => {

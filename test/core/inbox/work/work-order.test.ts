@@ -235,40 +235,4 @@ describe('freshShare', () => {
     expect(starts.length).toBeGreaterThan(40);
     expect(ofA / starts.length).toBeGreaterThan(0.45);
   });
-
-  it('makes one call of the store at a time', async () => {
-    const store = new MemoryStore(new MemoryState());
-    const claimKeys = store.claimKeys.bind(store);
-    let calls = 0;
-    let most = 0;
-    Object.assign(store, {
-      claimKeys: async (...args: Parameters<typeof claimKeys>) => {
-        calls += 1;
-        most = Math.max(most, calls);
-        await turns(1);
-        calls -= 1;
-        return claimKeys(...args);
-      },
-    });
-    const bench = limiting({ a: { freshShare: 0.5 } }, { store, concurrency: 4, process: () => undefined });
-    await bench.inbox.pause();
-    for (const key of ['a', 'b', 'c']) await sendAll(bench, key, 20);
-    await bench.inbox.resume();
-    for (let at = 0; at < 40; at += 1) await bench.advance(50);
-    expect([most, bench.inbox.snapshot().depth]).toEqual([1, 0]);
-  });
-
-  it('completes retries too, when nothing new is due', async () => {
-    const bench = limiting(
-      { a: { freshShare: 0.5, maxConcurrent: 2 } },
-      {
-        process: ({ id }, { attempt }) => {
-          if (attempt === 1 && id === 'a3') throw new Error('it failed');
-        },
-      },
-    );
-    await sendAll(bench, 'a', 10);
-    for (let at = 0; at < 10; at += 1) await bench.advance(10_000);
-    expect(bench.inbox.snapshot()).toMatchObject({ depth: 0, totals: { completed: 10, started: 11 } });
-  });
 });
