@@ -131,7 +131,7 @@ export class LimitedClaims {
   }
 
   isHeld(key: string): boolean {
-    return this.#turns.at(key).heldUntilMs > this.#inbox.now();
+    return (this.#turns.find(key)?.heldUntilMs ?? -Infinity) > this.#inbox.now();
   }
 
   /** Claims once. Returns false when nothing can be claimed now. */
