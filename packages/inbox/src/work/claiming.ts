@@ -37,7 +37,7 @@ export class Claiming {
   #limitsInUse: LimitsOfKey | undefined;
   #running: Promise<void> | undefined;
   #isWanted = false;
-  /** The keys that were paused since the last claim began, and null for everything. */
+  /** The keys that were paused during the claim in progress, and null for everything. */
   readonly #paused = new Set<string | null>();
 
   constructor(inbox: InboxState, parts: ClaimingParts) {
@@ -57,7 +57,8 @@ export class Claiming {
 
   /** A key is paused, or with null everything. The store may have made the claim in progress before. */
   paused(key: string | null): void {
-    this.#paused.add(key);
+    // Without a claim nothing clears the set, in a receiver never.
+    if (this.#running !== undefined) this.#paused.add(key);
   }
 
   /** Resolves when no claim is in progress. */
