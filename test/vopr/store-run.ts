@@ -8,7 +8,7 @@ import { LEARN_MS, StoreLedger } from './store-ledger.ts';
 import { Process, World } from './world.ts';
 
 /** Without faults, everything must be handled within this time: retries, leases, probes of an outage and clocks included. */
-const DRAIN_MS = 4 * 3_600_000;
+const DRAIN_HOURS = 4;
 
 /** What a run has shown. */
 export interface Outcome {
@@ -122,12 +122,12 @@ export class StoreRun<S extends Service> {
     const { world } = this;
     const { unfinished } = this.#state;
     const isDone = (): boolean => this.#parts.areClientsDone() && unfinished.size === 0;
-    const isDrained = await world.passUntil(DRAIN_MS, isDone);
     const { deadLetters } = this.#state;
-    if (!isDrained && deadLetters.size >= (this.plan.options.maxDeadLetters ?? Infinity)) {
+    let isDrained = false;
+    for (let hours = 0; !isDrained && hours < DRAIN_HOURS; hours += 1) {
+      isDrained = await world.passUntil(3_600_000, isDone);
       // Deliveries without an attempt left wait for room among the dead letters.
-      this.#redrive();
-      return this.#drain();
+      if (!isDrained && deadLetters.size >= (this.plan.options.maxDeadLetters ?? Infinity)) this.#redrive();
     }
     if (!isDrained) {
       const clients = this.#parts.areClientsDone() ? 'no client' : 'a client';

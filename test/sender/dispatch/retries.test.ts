@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { namedDelayMs, retryDelayMs } from '../../../packages/sender/src/dispatch/outcomes.ts';
+import { ClaimBed } from './claim-bed.ts';
 
 const RETRY = { attempts: 20, firstDelayMs: 5000, maxDelayMs: 3_600_000, maxAgeMs: 86_400_000 };
 const least = (): number => 0;
@@ -32,5 +33,29 @@ describe('the delay after a refusal', () => {
   ])('of %i ms is at least that, and at most %i ms', (waitMs, longestMs) => {
     expect(namedDelayMs(waitMs, least)).toBe(waitMs);
     expect(namedDelayMs(waitMs, most)).toBe(longestMs);
+  });
+});
+
+describe('a retry', () => {
+  it('is not overlooked when the failure is stored during a claim', async () => {
+    const retry = { firstDelayMs: 5000, maxDelayMs: 5000 };
+    const of: ClaimBed = new ClaimBed(
+      async ({ id }) => {
+        if (id !== 'e0') return new Response(null, { status: 204 });
+        await of.bed.later(1000);
+        return new Response(null, { status: 500 });
+      },
+      {},
+      { retry },
+    );
+    const { bed } = of;
+    await of.sendAll(0, 1);
+    await bed.run(500);
+    await of.claiming(1, 2);
+    await bed.run(1000);
+    expect(of.gated.claims).toHaveLength(2);
+    await of.claimed();
+    await bed.run(6000);
+    expect(bed.requests.slice(0, 3).map(({ id }) => id)).toEqual(['e0', 'e1', 'e0']);
   });
 });

@@ -4,8 +4,8 @@ import type { ClaimRef, Settlement } from '../store/inbox-store.ts';
 interface Unknown {
   /** Whether its call has failed, so that it is repeated. */
   hasFailed: boolean;
-  /** Whether its delivery was claimed again: it was committed. */
-  isCommitted: boolean;
+  /** Whether its claim was held. Known once its delivery was claimed again. */
+  isHeld: boolean | undefined;
 }
 
 /**
@@ -63,7 +63,7 @@ export class UnknownSettlements {
     const some =
       this.#unknown.size === 0
         ? settlements
-        : settlements.filter((one) => this.#unknown.get(one)?.isCommitted !== true);
+        : settlements.filter((one) => this.#unknown.get(one)?.isHeld === undefined);
     for (const one of some) this.#note(one);
     let held: readonly boolean[];
     try {
@@ -76,15 +76,22 @@ export class UnknownSettlements {
       }
       throw error;
     }
-    if (this.#unknown.size === 0) return held;
+    const answers = some === settlements ? held : this.#merged(settlements, some, held);
     for (const one of settlements) this.#unknown.delete(one);
-    if (some === settlements) return held;
-    const sent = new Map(some.map((one, at) => [one, held[at] === true]));
-    return settlements.map((one) => sent.get(one) ?? true);
+    return answers;
+  }
+
+  #merged(
+    settlements: readonly Settlement[],
+    sent: readonly Settlement[],
+    held: readonly boolean[],
+  ): readonly boolean[] {
+    const answers = new Map(sent.map((one, at) => [one, held[at] === true]));
+    return settlements.map((one) => answers.get(one) ?? this.#unknown.get(one)?.isHeld === true);
   }
 
   #note(one: Settlement): Unknown {
-    const unknown = this.#unknown.get(one) ?? { hasFailed: false, isCommitted: false };
+    const unknown = this.#unknown.get(one) ?? { hasFailed: false, isHeld: undefined };
     this.#unknown.set(one, unknown);
     return unknown;
   }
@@ -93,9 +100,10 @@ export class UnknownSettlements {
     const attempts = new Map(Array.from(claims, (claim) => [nameOf(claim), claim.attempt]));
     for (const [one, unknown] of this.#unknown) {
       const attempt = attempts.get(nameOf(one));
-      // One that has ended, and is claimed as a later attempt, was stranded: its settlement was not committed. Another owner
-      // may have ended and put back a stranded one meanwhile. It is claimed all the same, so nothing is lost.
-      if (attempt !== undefined && (isGivenBack(one) || attempt <= one.attempt)) unknown.isCommitted = true;
+      if (attempt === undefined || unknown.isHeld !== undefined) continue;
+      // A completed delivery is claimed again after a failover has undone the claim. A replay within these seconds looks the
+      // same. A dead letter that was put back begins with the first attempt again; a later one was stranded before it ended.
+      unknown.isHeld = one.as === 'dead' ? attempt <= one.attempt : one.as !== 'completed';
     }
   }
 
@@ -105,11 +113,6 @@ export class UnknownSettlements {
     this.#last = result.catch(() => undefined);
     return result;
   }
-}
-
-/** Whether it makes the delivery claimable again. */
-function isGivenBack({ as }: Settlement): boolean {
-  return as === 'failed' || as === 'released';
 }
 
 function nameOf({ key, id }: ClaimRef): string {

@@ -201,10 +201,10 @@ export class InboxWorkers {
     const { now } = this.#inbox;
     const { limited } = this.#claiming;
     const { key } = claimed;
-    if (claimed.strandings > 0) this.#renewals.claimedAgain(claimed);
     const run = new HandlerRun(claimed, storedBytes(claimed));
     run.rate = token?.rate;
     run.isPassive = isAhead;
+    this.#renewals.claimed(run);
     this.runs.add(run);
     if (this.runs.size === 1) {
       this.#renewals.begin();
@@ -246,6 +246,7 @@ export class InboxWorkers {
 
   readonly #end = (run: HandlerRun, isSuccess: boolean): void => {
     if (!this.runs.delete(run)) return;
+    this.#renewals.ended(run);
     const { key } = run.claimed;
     run.state = 'over';
     const { holder } = run;

@@ -1,5 +1,4 @@
 import { inBackground } from '@webhook-backpressure/base';
-import type { DeliveryRef } from '../delivery/stored-delivery.ts';
 import type { Scheduler, Task } from '../time/scheduler.ts';
 import type { ClaimRef, InboxStore } from '../store/inbox-store.ts';
 import type { StoreHealth } from '../store-calls/store-health.ts';
@@ -32,6 +31,8 @@ export interface LeaseRenewalParts<T extends Leased> {
 export class LeaseRenewal<T extends Leased> {
   readonly #parts: LeaseRenewalParts<T>;
   readonly #task: Task;
+  /** By the id alone: with the same id in two keys, the earlier of them is not found. */
+  readonly #latest = new Map<string, T>();
 
   constructor(parts: LeaseRenewalParts<T>) {
     this.#parts = parts;
@@ -48,10 +49,17 @@ export class LeaseRenewal<T extends Leased> {
     this.#task.clear();
   }
 
-  /** This process has claimed a delivery that another one had meanwhile: its earlier claim, if it has one, is lost. */
-  claimedAgain({ key, id }: DeliveryRef): void {
-    for (const run of [...this.#parts.runs])
-      if (run.ref.id === id && run.ref.key === key && isLosable(run)) this.#parts.lost(run);
+  /** An earlier claim of the same delivery, if this process has one, was taken over, or undone by a failover. */
+  claimed(run: T): void {
+    const { key, id } = run.ref;
+    const earlier = this.#latest.get(id);
+    if (earlier?.ref.key === key && isLosable(earlier)) this.#parts.lost(earlier);
+    this.#latest.set(id, run);
+  }
+
+  ended(run: T): void {
+    const { id } = run.ref;
+    if (this.#latest.get(id) === run) this.#latest.delete(id);
   }
 
   async #renew(): Promise<void> {

@@ -55,8 +55,6 @@ export class Destination implements Heaped {
   lacksSettings = false;
   /** Whether tokens or claims are being asked for. */
   isAsking = false;
-  /** Whether events were stored meanwhile, so that the answer may lack them. */
-  isOutdated = false;
   learned: Learned | undefined;
   /** When the oldest of the events that were claimed last was sent; undefined before the first claim. */
   oldestReceivedAtMs: number | undefined;

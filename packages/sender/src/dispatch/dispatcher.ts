@@ -180,7 +180,6 @@ export class Dispatcher {
 
   #due(destination: Destination, atMs: number): void {
     destination.dueMs = Math.min(destination.dueMs, atMs);
-    if (destination.isAsking) destination.isOutdated = true;
     this.review(destination);
   }
 
@@ -316,7 +315,8 @@ export class Dispatcher {
 
   #claim(want: Want): void {
     want.destination.isAsking = true;
-    want.destination.isOutdated = false;
+    // What becomes due from now on, the answer may lack.
+    want.destination.dueMs = Infinity;
     this.#tokens += want.grant?.tokens ?? 0;
     this.#wants.push(want);
     this.#claiming ??= this.#claimAll();
@@ -324,7 +324,7 @@ export class Dispatcher {
 
   /** Claims in one call for all endpoints that got tokens, and one call at a time, during which the next wants gather. */
   async #claimAll(): Promise<void> {
-    const { store, health, buckets, wallMs } = this.#context;
+    const { store, health, buckets, now, wallMs } = this.#context;
     // The other endpoints of this turn are added before.
     await Promise.resolve();
     while (this.#wants.length > 0) {
@@ -352,6 +352,7 @@ export class Dispatcher {
           continue;
         }
         if (grant !== undefined) buckets.giveBack(destination.id, grant.tokens, grant.limit);
+        destination.dueMs = now();
         this.#done(destination);
       }
     }
@@ -366,8 +367,8 @@ export class Dispatcher {
     destination.lastClaimed = claims.length;
     destination.oldestReceivedAtMs = claimed[0]?.receivedAtMs ?? destination.oldestReceivedAtMs;
     const inMs = nextDueMs === undefined ? Infinity : nextDueMs - wallMs();
-    if (destination.isOutdated) destination.dueMs = nowMs;
-    else destination.dueMs = nowMs + (inMs > 0 ? inMs : claims.length > 0 ? 0 : RECHECK_MS);
+    const dueMs = nowMs + (inMs > 0 ? inMs : claims.length > 0 ? 0 : RECHECK_MS);
+    destination.dueMs = Math.min(destination.dueMs, dueMs);
     if (destination.gathering !== undefined) {
       const bytes = claimed.reduce((sum, event) => sum + bytesInBatch(event), 0);
       destination.gathering.claimed(claims.length, bytes, destination.dueMs > nowMs, nowMs);

@@ -72,14 +72,20 @@ describe('unknown settlements', () => {
   });
 
   it.each([
-    ['are repeated', 'as a later attempt', 3, false],
-    ['were committed', 'as the same attempt', 2, true],
-    ['were committed', 'as an earlier attempt', 1, true],
-  ])('%s if they complete a delivery that is claimed again %s', async (_what, _how, attempt, isHeld) => {
-    const completed: Settlement = { ...claimed, attempt: 2, as: 'completed', keep: false };
-    const unknown = await withLost(completed);
+    ['completed', 'as a later attempt, after its lease ran out', 3, false],
+    ['completed', 'as the same attempt, after a failover', 2, false],
+    ['dead', 'as a later attempt, after its lease ran out', 3, false],
+    ['dead', 'as the same attempt, after it was put back', 2, true],
+    ['dead', 'as an earlier attempt, after it was put back', 1, true],
+  ] as const)('are not repeated if a %s delivery is claimed again %s', async (as, _how, attempt, isHeld) => {
+    const ref = { ...claimed, attempt: 2 };
+    const settlement: Settlement =
+      as === 'dead' ? { ...ref, as, error: 'it failed' } : { ...ref, as, keep: false };
+    const unknown = await withLost(settlement);
     await unknown.claiming(() => Promise.resolve([{ ...claimed, attempt }]), claims);
-    expect(await unknown.settling([completed], noting([], false))).toEqual([isHeld]);
+    const calls: Settlement[][] = [];
+    expect(await unknown.settling([settlement], noting(calls))).toEqual([isHeld]);
+    expect(calls).toEqual([]);
   });
 
   it('leave an equal settlement of the later claim to be stored', async () => {

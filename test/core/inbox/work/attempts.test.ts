@@ -251,6 +251,29 @@ describe('a handler that takes too long', () => {
     expect(bench.inbox.snapshot()).toMatchObject({ active: 2, totals: { lost: 1 } });
   });
 
+  it('has its signal aborted when a failover undoes its claim, and its process claims the delivery again', async () => {
+    const bench = new InboxBench();
+    await bench.deliver('a');
+    const [first] = bench.calls;
+    await bench.store.settle([{ key: 'default', id: 'a', attempt: 1, as: 'released' }], START);
+    await bench.deliver('b');
+    await bench.advance(0);
+    expect(bench.calls.map(({ delivery, attempt }) => [delivery.id, attempt])).toContainEqual(['a', 1]);
+    expect(first?.signal.aborted).toBe(true);
+    for (const call of bench.calls) await call.finish();
+    expect(bench.told('lost', 'completed').sort()).toEqual(['completed a', 'completed b', 'lost a']);
+    expect(bench.inbox.snapshot()).toMatchObject({ depth: 0, active: 0, totals: { completed: 2, lost: 1 } });
+  });
+
+  it('goes on when its process claims a delivery of another key with the same id', async () => {
+    const bench = new InboxBench({ keyGenerator: ({ headers }) => headers['x-key'] ?? 'default' });
+    await bench.deliver('a', '', { 'x-key': 'one' });
+    await bench.deliver('a', '', { 'x-key': 'two' });
+    expect(bench.calls.map(({ signal }) => signal.aborted)).toEqual([false, false]);
+    for (const call of bench.calls) await call.finish();
+    expect(bench.inbox.snapshot()).toMatchObject({ totals: { completed: 2, lost: 0 } });
+  });
+
   it('does not complete a delivery that another process has taken over', async () => {
     const store = memoryStore();
     const bench = new InboxBench({ store });
