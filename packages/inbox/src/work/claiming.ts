@@ -3,12 +3,13 @@ import type { InboxState } from '../capacity/inbox-state.ts';
 import type { LimitsOfKey } from '../options/key-limits.ts';
 import type { ClaimedDelivery } from '../store/inbox-store.ts';
 import type { Task } from '../time/scheduler.ts';
-import type { CrashSuspects } from './crash-suspects.ts';
+import { CrashSuspects } from './crash-suspects.ts';
 import { LEASE_MS } from './lease-renewal.ts';
 import { LimitedClaims, type Token } from './limited-claims.ts';
 import type { Outages } from './outages.ts';
 import type { HandlerRun } from './handler-run.ts';
 import type { LookAhead } from './look-ahead.ts';
+import type { RunSettler } from './run-settler.ts';
 import type { RunningHandlers } from './running-handlers.ts';
 
 /** The delay of the next try when a due delivery cannot be claimed because another process blocks it. */
@@ -22,7 +23,7 @@ export interface ClaimingParts {
   readonly ahead: LookAhead | undefined;
   readonly handlers: RunningHandlers;
   readonly outages: Outages;
-  readonly suspects: CrashSuspects;
+  readonly settler: RunSettler;
   /** Takes on a claimed delivery. Returns its run if it may start. */
   readonly begin: (claimed: ClaimedDelivery, token?: Token) => HandlerRun | undefined;
 }
@@ -33,6 +34,7 @@ export class Claiming {
   limited: LimitedClaims | undefined;
   readonly #inbox: InboxState;
   readonly #parts: ClaimingParts;
+  readonly #suspects: CrashSuspects;
   readonly #nextClaim: Task;
   #limitsInUse: LimitsOfKey | undefined;
   #running: Promise<void> | undefined;
@@ -43,6 +45,7 @@ export class Claiming {
   constructor(inbox: InboxState, parts: ClaimingParts) {
     this.#inbox = inbox;
     this.#parts = parts;
+    this.#suspects = new CrashSuspects(inbox.now);
     this.#nextClaim = inbox.scheduler.task(() => {
       this.wake();
     });
@@ -72,14 +75,31 @@ export class Claiming {
     if (limits === this.#limitsInUse) return;
     this.#limitsInUse = limits;
     this.limited?.retune();
-    const { outages, handlers, begin } = this.#parts;
-    this.limited ??= new LimitedClaims(this.#inbox, outages.load, (claimed, token) => {
-      const run = begin(claimed, token);
-      if (run === undefined) return;
-      run.isTokenFresh = true;
-      handlers.add(run);
-      run.isTokenFresh = false;
-    });
+    const { outages, begin } = this.#parts;
+    this.limited ??= new LimitedClaims(this.#inbox, outages.load, begin, this.#start);
+  }
+
+  /** Counts a suspect. A claim from any key returns no more of them than may run; one of a named key does. */
+  mayTry(run: HandlerRun): boolean {
+    if (!run.isSuspect) return true;
+    if (this.limited === undefined) {
+      this.#suspects.began();
+      return true;
+    }
+    const { key, strandings } = run.claimed;
+    run.isSuspect = this.#suspects.admits(strandings, this.#attempts);
+    if (!run.isSuspect) this.limited.defer(key);
+    return run.isSuspect;
+  }
+
+  /** A suspect that was counted has ended. */
+  suspectEnded(run: HandlerRun): void {
+    this.#suspects.ended(run.isMade);
+    if (this.#suspects.isResting) this.limited?.resume(this.#suspects.room(this.#attempts));
+  }
+
+  get #attempts(): number {
+    return this.#inbox.settings.retry.attempts;
   }
 
   get #isOpen(): boolean {
@@ -109,7 +129,7 @@ export class Claiming {
   /** Claims until the limits are reached, or nothing is due. */
   async #claimAll(): Promise<void> {
     const { store, health, wall, now } = this.#inbox;
-    const { outages, suspects, handlers, ahead, begin } = this.#parts;
+    const { outages, ahead, begin } = this.#parts;
     for (let isIdle = false; ;) {
       await ahead?.look();
       this.#paused.clear();
@@ -120,7 +140,6 @@ export class Claiming {
       }
       if (this.limited !== undefined) {
         if (await this.limited.claim({ count, roomOf })) continue;
-        if (!this.limited.isDeferring) suspects.rest();
         const claimsAgain = outages.cameShort(allowance, isIdle);
         isIdle = true;
         if (claimsAgain) continue;
@@ -129,16 +148,8 @@ export class Claiming {
       }
       const nowMs = wall.trustedMs();
       const claimed = await store.claim(count, { leaseMs: LEASE_MS, nowMs, maxStranded, except });
-      const runs: HandlerRun[] = [];
-      let stranded = 0;
-      for (const one of claimed) {
-        if (one.strandings > 0) stranded += 1;
-        const run = begin(one);
-        if (run !== undefined) runs.push(run);
-      }
-      if (ahead === undefined) for (const run of runs) handlers.add(run);
-      else await ahead.begin(runs);
-      suspects.claimed(maxStranded, stranded);
+      await this.#start(claimed.flatMap((one) => begin(one) ?? []));
+      this.#suspects.claimed(maxStranded, claimed.filter(({ strandings }) => strandings > 0).length);
       if (claimed.length === count) {
         health.worked();
         continue;
@@ -155,6 +166,21 @@ export class Claiming {
     }
   }
 
+  readonly #start = async (runs: readonly HandlerRun[]): Promise<void> => {
+    const { handlers, ahead, settler } = this.#parts;
+    const isTokenFresh = !settler.isReturning;
+    if (!isTokenFresh) await settler.returned();
+    if (ahead !== undefined) {
+      await ahead.begin(runs);
+      return;
+    }
+    for (const run of runs) {
+      run.isTokenFresh = isTokenFresh;
+      handlers.add(run);
+      run.isTokenFresh = false;
+    }
+  };
+
   /**
    * What may be claimed now: 0 or less for nothing.
    *
@@ -162,7 +188,7 @@ export class Claiming {
    */
   #room(isIdle: boolean) {
     const { settings } = this.#inbox;
-    const { taken, ahead, handlers, outages, suspects } = this.#parts;
+    const { taken, ahead, handlers, outages } = this.#parts;
     const workers = handlers.concurrency;
     const allowance = outages.allow(taken, workers, isIdle);
     const except = new Set([...allowance.except, ...(ahead?.keys ?? [])]);
@@ -182,7 +208,7 @@ export class Claiming {
     }
     const free = this.#isOpen ? workers - taken : 0;
     const count = Math.min(free, allowance.count, perKey);
-    const maxStranded = Math.min(count, suspects.room(settings.retry.attempts));
+    const maxStranded = Math.min(count, this.#suspects.room(this.#attempts));
     return { allowance, count, maxStranded, except, roomOf };
   }
 }

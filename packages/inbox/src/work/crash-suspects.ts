@@ -1,5 +1,7 @@
 /** With fewer attempts, an innocent delivery cannot afford the attempt that a second stranding costs. */
 const MIN_ATTEMPTS = 3;
+/** A group follows the one before immediately. After so long without one, the next follows another crash. */
+const QUIET_MS = 1000;
 
 /**
  * Limits how many deliveries that were in flight when a process died run concurrently, because one of them may have killed
@@ -7,6 +9,7 @@ const MIN_ATTEMPTS = 3;
  * again, only that group is suspect, and a store returns deliveries stranded more than once one at a time.
  */
 export class CrashSuspects {
+  readonly #now: () => number;
   #size = 1;
   #running = 0;
   /** The size of the current group, including ended ones. */
@@ -14,9 +17,20 @@ export class CrashSuspects {
   /** Whether more may join the group: none has ended, and the last claim returned all that were asked for. */
   #isFilling = false;
   #isClean = true;
+  #endedMs = -Infinity;
+
+  constructor(now: () => number) {
+    this.#now = now;
+  }
+
+  /** Whether no group runs. */
+  get isResting(): boolean {
+    return this.#running === 0;
+  }
 
   /** How many may be claimed now. */
   room(attempts: number): number {
+    if (this.#running === 0 && this.#now() - this.#endedMs >= QUIET_MS) this.#size = 1;
     const size = attempts < MIN_ATTEMPTS ? 1 : this.#size;
     if (this.#running === 0) return size;
     return this.#isFilling ? Math.max(0, size - this.#count) : 0;
@@ -35,14 +49,7 @@ export class CrashSuspects {
 
   /** A claim for up to `room` suspects returned `count`, which have begun. */
   claimed(room: number, count: number): void {
-    if (count >= room) return;
-    this.#isFilling = false;
-    this.rest();
-  }
-
-  /** None waits: the next one begins alone, unless another one runs. */
-  rest(): void {
-    if (this.#running === 0) this.#size = 1;
+    if (count < room) this.#isFilling = false;
   }
 
   began(): void {
@@ -61,6 +68,7 @@ export class CrashSuspects {
     this.#isFilling = false;
     if (!isClean) this.#isClean = false;
     if (this.#running > 0) return;
+    this.#endedMs = this.#now();
     this.#size = this.#isClean && this.#count >= this.#size ? 2 * this.#size : 1;
   }
 }

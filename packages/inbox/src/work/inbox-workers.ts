@@ -6,7 +6,6 @@ import type { ClaimedDelivery } from '../store/inbox-store.ts';
 import { BatchCalls } from './batch-calls.ts';
 import { Claiming } from './claiming.ts';
 import { CompletionEnds } from './completion-ends.ts';
-import { CrashSuspects } from './crash-suspects.ts';
 import { HandlerCalls, isOver } from './handler-calls.ts';
 import { HandlerRun } from './handler-run.ts';
 import { LeaseRenewal } from './lease-renewal.ts';
@@ -34,7 +33,6 @@ export class InboxWorkers {
   readonly #renewals: LeaseRenewal<HandlerRun>;
   /** Undefined unless deliveries share workers. */
   readonly #ahead: LookAhead | undefined;
-  readonly #suspects = new CrashSuspects();
   /** How many workers are used, or will be. */
   #taken = 0;
   readonly #claiming: Claiming;
@@ -100,7 +98,7 @@ export class InboxWorkers {
       ahead: this.#ahead,
       handlers: this.handlers,
       outages: this.outages,
-      suspects: this.#suspects,
+      settler,
       begin: (claimed, token) => this.#begin(claimed, false, token),
     });
   }
@@ -215,7 +213,7 @@ export class InboxWorkers {
       this.outages.claimed(key);
       limited?.began(key);
     }
-    const mayTry = isAhead ? !run.isSuspect : this.#mayTry(run);
+    const mayTry = isAhead ? !run.isSuspect : this.#claiming.mayTry(run);
     const isHeld = token?.mayStart === false || limited?.isHeld(key) === true || this.#claiming.isPaused(key);
     const heldUntilMs = this.#rules.heldUntilMs(claimed);
     const lastError = this.#rules.lastErrorOf(run);
@@ -230,20 +228,6 @@ export class InboxWorkers {
     return undefined;
   }
 
-  /** Counts a suspect. A claim from any key returns no more of them than may run; one of a named key does. */
-  #mayTry(run: HandlerRun): boolean {
-    if (!run.isSuspect) return true;
-    const { limited } = this.#claiming;
-    if (limited === undefined) {
-      this.#suspects.began();
-      return true;
-    }
-    const { key, strandings } = run.claimed;
-    run.isSuspect = this.#suspects.admits(strandings, this.#inbox.settings.retry.attempts);
-    if (!run.isSuspect) limited.defer(key);
-    return run.isSuspect;
-  }
-
   readonly #end = (run: HandlerRun, isSuccess: boolean): void => {
     if (!this.runs.delete(run)) return;
     this.#renewals.ended(run);
@@ -251,7 +235,7 @@ export class InboxWorkers {
     run.state = 'over';
     const { holder } = run;
     this.#claiming.limited?.ended(key, isSuccess, run.rate);
-    if (run.isSuspect && !run.isPassive) this.#suspects.ended(run.isMade);
+    if (run.isSuspect && !run.isPassive) this.#claiming.suspectEnded(run);
     if (!run.isPassive) holder.users -= 1;
     if (holder.users === 0 && !run.isPassive) {
       this.#free(holder);

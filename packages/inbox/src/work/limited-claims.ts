@@ -3,6 +3,7 @@ import type { BucketLimit } from '@webhook-backpressure/fleet';
 import type { InboxState } from '../capacity/inbox-state.ts';
 import type { ClaimedDelivery, KeyClaim } from '../store/inbox-store.ts';
 import { DueKeyList } from './due-key-list.ts';
+import type { HandlerRun } from './handler-run.ts';
 import { KeyTokens } from './key-tokens.ts';
 import { KeyTurns, type Turn } from './key-turns.ts';
 import { type ClaimRoom, KeyWants, type Want } from './key-wants.ts';
@@ -14,8 +15,11 @@ const MAX_RECHECK_MS = 2000;
 
 /** Until tokens are asked for again that became too old during a claim. */
 const MIN_WAIT_MS = 1;
-/** The delay of the next try when a delivery may not start beside others that were in flight when a process died. */
-const SUSPECT_MS = 250;
+/**
+ * The longest delay of the next try when a delivery may not start beside others that were in flight when a process died.
+ * Meanwhile nothing else of its key starts.
+ */
+const SUSPECT_MS = 1000;
 
 /** What the limits of its key say about a claimed delivery. */
 export interface Token {
@@ -33,23 +37,28 @@ export interface Token {
 export class LimitedClaims {
   readonly #inbox: InboxState;
   readonly tokens: KeyTokens;
-  readonly #begin: (claimed: ClaimedDelivery, token: Token) => void;
+  readonly #begin: (claimed: ClaimedDelivery, token: Token) => HandlerRun | undefined;
+  readonly #start: (runs: readonly HandlerRun[]) => Promise<void>;
   readonly #turns = new KeyTurns();
   readonly #list: DueKeyList;
   readonly #wants: KeyWants;
-  #deferredUntilMs = 0;
+  /** Keys that wait for the end of others, the first first. */
+  readonly #deferred = new Set<string>();
 
   /**
    * @param load - how many deliveries of each key this process has claimed before.
-   * @param begin - starts a delivery that was claimed, or gives it back.
+   * @param begin - takes on a claimed delivery. Returns its run if it may start.
+   * @param start - starts the runs of one call of the store.
    */
   constructor(
     inbox: InboxState,
     load: ReadonlyMap<string, number>,
-    begin: (claimed: ClaimedDelivery, token: Token) => void,
+    begin: (claimed: ClaimedDelivery, token: Token) => HandlerRun | undefined,
+    start: (runs: readonly HandlerRun[]) => Promise<void>,
   ) {
     this.#inbox = inbox;
     this.#begin = begin;
+    this.#start = start;
     this.tokens = new KeyTokens(inbox);
     this.#wants = new KeyWants(this.#turns, this.tokens, inbox.now);
     this.#list = new DueKeyList(inbox, (key, atMs, nowMs) => {
@@ -93,15 +102,26 @@ export class LimitedClaims {
     this.#turns.at(key).runs += 1;
   }
 
-  /** A claimed delivery may not start now, for another reason than its limits. */
+  /** A claimed delivery may not start beside others that were in flight when a process died. */
   defer(key: string): void {
-    this.#deferredUntilMs = this.#inbox.now() + SUSPECT_MS;
-    this.#turns.at(key).deferredUntilMs = this.#deferredUntilMs;
+    const turn = this.#turns.at(key);
+    turn.deferredUntilMs = this.#inbox.now() + SUSPECT_MS;
+    this.#deferred.add(key);
   }
 
-  /** Whether a key is deferred. */
-  get isDeferring(): boolean {
-    return this.#deferredUntilMs > this.#inbox.now();
+  /** The others have ended, and as many may start. */
+  resume(count: number): void {
+    const nowMs = this.#inbox.now();
+    let left = count;
+    for (const key of this.#deferred) {
+      if (left === 0) return;
+      this.#deferred.delete(key);
+      const turn = this.#turns.find(key);
+      if (turn === undefined || turn.deferredUntilMs <= nowMs) continue;
+      turn.deferredUntilMs = nowMs;
+      this.#turns.review(turn, nowMs);
+      left -= 1;
+    }
   }
 
   /**
@@ -225,14 +245,17 @@ export class LimitedClaims {
       throw error;
     }
     health.worked();
-    await Promise.all(wants.map((want, at) => this.#claimed(want, results[at] as KeyClaim, isNewestFirst)));
+    const runs = await Promise.all(
+      wants.map((want, at) => this.#claimed(want, results[at] as KeyClaim, isNewestFirst)),
+    );
+    await this.#start(runs.flat());
   }
 
   async #claimed(
     { turn, count, rate }: Want,
     { claimed, nextDueMs }: KeyClaim,
     isNewestFirst: boolean,
-  ): Promise<void> {
+  ): Promise<readonly HandlerRun[]> {
     const { now, wall } = this.#inbox;
     const nowMs = now();
     const inMs = nextDueMs === undefined ? Infinity : nextDueMs - wall.trustedMs();
@@ -255,7 +278,9 @@ export class LimitedClaims {
       startable = isThenable(usable) ? await usable : usable;
       if (startable < claimed.length) turn.tokenAtMs = now() + MIN_WAIT_MS;
     }
-    for (const [at, one] of claimed.entries())
-      this.#begin(one, { rate: at < startable ? rate : undefined, mayStart: at < startable });
+    return claimed.flatMap(
+      (one, at) =>
+        this.#begin(one, { rate: at < startable ? rate : undefined, mayStart: at < startable }) ?? [],
+    );
   }
 }

@@ -146,6 +146,7 @@ export class LookAhead {
         if (claimed.length === count && roomIn(holder, batch) > 0 && holder.isWaiting) hungry.push(holder);
       }
     }
+    await this.#parts.settler.returned();
   }
 
   #startOrCollect(holder: HandlerRun, batch: BatchSettings, untilMs?: number): void {
@@ -164,12 +165,14 @@ export class LookAhead {
   }
 
   async #coalesce(runs: readonly HandlerRun[], coalesce: Coalesce): Promise<void> {
+    const { handlers, settler } = this.#parts;
     const groups = new Map<string, HandlerRun[]>();
     const keys = new Set<string>();
+    const single: HandlerRun[] = [];
     for (const run of runs) {
       const group = this.#isAlone(run) ? null : await this.#groupOf(run, coalesce);
       if (group === null) {
-        this.#parts.handlers.add(run);
+        single.push(run);
         continue;
       }
       keys.add(run.claimed.key);
@@ -194,6 +197,8 @@ export class LookAhead {
       }
       this.#note(key, found.length, spare);
     }
+    await settler.returned();
+    for (const run of single) handlers.add(run);
     for (const members of groups.values()) this.#startNewest(members);
   }
 

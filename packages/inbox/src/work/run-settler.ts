@@ -43,6 +43,7 @@ export class RunSettler {
   readonly #onDead: InboxOptions['onDead'];
   readonly #ended: (run: HandlerRun, isSuccess: boolean) => void;
   readonly #settlements: GroupCommit<Settlement, boolean>;
+  readonly #returns = new Set<Promise<void>>();
 
   /** @param ended - called when a run is over and its worker free. */
   constructor(
@@ -90,7 +91,24 @@ export class RunSettler {
   }
 
   giveBackSoon(run: HandlerRun, retryAtMs?: number): void {
-    inBackground(this.giveBack(run, retryAtMs));
+    const returned = this.giveBack(run, retryAtMs).finally(() => {
+      this.#returns.delete(returned);
+    });
+    this.#returns.add(returned);
+    inBackground(returned);
+  }
+
+  /** Whether deliveries are being given back. */
+  get isReturning(): boolean {
+    return this.#returns.size > 0;
+  }
+
+  /**
+   * Resolves when all that is being given back is stored. A handler that ends the process as soon as it is called would
+   * strand it, and use up an attempt of each.
+   */
+  async returned(): Promise<void> {
+    await Promise.all(this.#returns);
   }
 
   /** Ends a run whose handler has thrown. */

@@ -125,4 +125,33 @@ describe('deliveries in flight when a process died', () => {
       expect(rounds).toBeLessThan(40);
     },
   );
+
+  it.each<[string, Partial<InboxOptions>]>([
+    ['processBatch', { process: undefined }],
+    ['coalesce', { coalesce: () => 'one' }],
+  ])('are given back before other handlers of their key start, with %s', async (name, options) => {
+    const state = new MemoryState();
+    const dying = new InboxBench({ store: new MemoryStore(state), concurrency: 3 });
+    for (const id of ['a', 'b', 'c']) void dying.send(id);
+    await dying.advance(0);
+    await dying.advance(0);
+    expect(dying.calls).toHaveLength(3);
+    const claimed: number[] = [];
+    const handle = (): Promise<never> => {
+      claimed.push(state.stats().inFlight);
+      return new Promise<never>(() => undefined);
+    };
+    const processing = name === 'coalesce' ? { process: handle } : { processBatch: handle };
+    const next = new InboxBench(
+      { ...options, ...processing, store: new MemoryStore(state), concurrency: 4 },
+      START + LEASE,
+    );
+    await next.inbox.pause();
+    await Promise.all([next.send('d'), next.send('e')]);
+    await next.advance(0);
+    await next.inbox.resume();
+    await next.advance(1000);
+    // One of the dead process, and the two that are new.
+    expect(claimed).toEqual([3, 3]);
+  });
 });

@@ -65,25 +65,55 @@ describe('limits after the death of a process', () => {
     );
   });
 
-  it('run the first of them alone again after the death of another process', async () => {
-    const state = new MemoryState();
-    const bench = limiting({ a: { maxConcurrent: 10 } }, { store: new MemoryStore(state) });
-    const groups: number[] = [];
-    for (const count of [7, 8]) {
-      await bench.inbox.pause();
-      await sendAll(bench, 'a', count, 10 * count);
-      await bench.inbox.resume();
-      const lease = { leaseMs: 1000, nowMs: START + bench.clock.now() };
-      await new MemoryStore(state).claimKeys([{ key: 'a', count, isHeadOnly: false }], lease);
-      for (let at = 0; at < 8; at += 1) await bench.advance(1000);
-      for (let left = count; left > 0; left -= groups.at(-1) ?? 0) {
-        const running = bench.calls.slice(groups.reduce((sum, one) => sum + one, 0));
-        groups.push(running.length);
+  it.each([0, 1000])(
+    'run the first of them alone again after the death of another process, beside %d deliveries',
+    async (backlog) => {
+      const state = new MemoryState();
+      const bench = limiting({ a: { maxConcurrent: 10 } }, { store: new MemoryStore(state) });
+      const groups: number[] = [];
+      let seen = 0;
+      const finishAll = async (): Promise<void> => {
+        const running = bench.calls.slice(seen);
+        seen += running.length;
+        const count = running.filter(({ delivery }) => delivery.key === 'a').length;
+        if (count > 0) groups.push(count);
         for (const { finish } of running) await finish();
-        for (let at = 0; at < 4; at += 1) await bench.advance(250);
+      };
+      for (let at = 0; at < backlog; at += 1) void bench.send(`b${String(at)}`, '{}', { 'x-key': 'b' });
+      for (const count of [7, 8]) {
+        await bench.inbox.pause();
+        await finishAll();
+        await sendAll(bench, 'a', count, 10 * count);
+        await bench.inbox.resume();
+        const lease = { leaseMs: 1000, nowMs: START + bench.clock.now() };
+        await new MemoryStore(state).claimKeys([{ key: 'a', count, isHeadOnly: false }], lease);
+        for (let at = 0; at < 6; at += 1) await bench.advance(1000);
+        for (let at = 0; at < 10; at += 1) await finishAll();
       }
-    }
-    expect(groups).toEqual([1, 2, 4, 1, 2, 4, 1]);
+      expect(groups).toEqual([1, 2, 4, 1, 2, 4, 1]);
+    },
+  );
+
+  it('give back the others before the first one runs, which may end the process immediately', async () => {
+    const state = new MemoryState();
+    const dead = new MemoryStore(state);
+    const inFlight: number[] = [];
+    const process = (): Promise<never> => {
+      inFlight.push(state.stats().inFlight);
+      return new Promise<never>(() => undefined);
+    };
+    const bench = limiting({}, { store: new MemoryStore(state), process });
+    const keys = ['a', 'b', 'c', 'd'];
+    await bench.inbox.pause();
+    for (const key of keys) await sendAll(bench, key, 2);
+    await bench.inbox.resume();
+    const lease = { leaseMs: 1000, nowMs: START + bench.clock.now() };
+    await dead.claimKeys(
+      keys.map((key) => ({ key, count: 2, isHeadOnly: false })),
+      lease,
+    );
+    for (let at = 0; at < 8; at += 1) await bench.advance(1000);
+    expect(inFlight).toEqual([1]);
   });
 });
 
