@@ -168,8 +168,8 @@ export class Claiming {
 
   readonly #start = async (runs: readonly HandlerRun[]): Promise<void> => {
     const { handlers, ahead, settler } = this.#parts;
-    const isTokenFresh = !settler.isReturning;
-    if (!isTokenFresh) await settler.returned();
+    const isTokenFresh = !settler.hasRefused;
+    if (!isTokenFresh) await settler.refused();
     if (ahead !== undefined) {
       await ahead.begin(runs);
       return;

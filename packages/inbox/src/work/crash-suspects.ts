@@ -1,6 +1,6 @@
 /** With fewer attempts, an innocent delivery cannot afford the attempt that a second stranding costs. */
 const MIN_ATTEMPTS = 3;
-/** A group follows the one before immediately. After so long without one, the next follows another crash. */
+/** With claims by key: a group follows the one before immediately. After so long, the next follows another crash. */
 const QUIET_MS = 1000;
 
 /**
@@ -49,7 +49,10 @@ export class CrashSuspects {
 
   /** A claim for up to `room` suspects returned `count`, which have begun. */
   claimed(room: number, count: number): void {
-    if (count < room) this.#isFilling = false;
+    if (count >= room) return;
+    this.#isFilling = false;
+    // None waits.
+    if (this.#running === 0) this.#size = 1;
   }
 
   began(): void {

@@ -217,7 +217,8 @@ export class InboxWorkers {
     const isHeld = token?.mayStart === false || limited?.isHeld(key) === true || this.#claiming.isPaused(key);
     const heldUntilMs = this.#rules.heldUntilMs(claimed);
     const lastError = this.#rules.lastErrorOf(run);
-    if (!this.#isOpen || !mayTry || isHeld) this.#settler.giveBackSoon(run);
+    if (!mayTry) this.#settler.refuse(run);
+    else if (!this.#isOpen || isHeld) this.#settler.giveBackSoon(run);
     else if (lastError !== undefined) inBackground(this.#settler.failLast(run, lastError));
     else if (heldUntilMs !== undefined) this.#settler.giveBackSoon(run, heldUntilMs);
     else {

@@ -15,11 +15,8 @@ const MAX_RECHECK_MS = 2000;
 
 /** Until tokens are asked for again that became too old during a claim. */
 const MIN_WAIT_MS = 1;
-/**
- * The longest delay of the next try when a delivery may not start beside others that were in flight when a process died.
- * Meanwhile nothing else of its key starts.
- */
-const SUSPECT_MS = 1000;
+/** The longest delay of the next try when a delivery may not start beside others that were in flight when a process died. */
+const SUSPECT_MS = 250;
 
 /** What the limits of its key say about a claimed delivery. */
 export interface Token {

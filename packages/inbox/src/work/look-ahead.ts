@@ -146,7 +146,7 @@ export class LookAhead {
         if (claimed.length === count && roomIn(holder, batch) > 0 && holder.isWaiting) hungry.push(holder);
       }
     }
-    await this.#parts.settler.returned();
+    await this.#parts.settler.refused();
   }
 
   #startOrCollect(holder: HandlerRun, batch: BatchSettings, untilMs?: number): void {
@@ -197,7 +197,7 @@ export class LookAhead {
       }
       this.#note(key, found.length, spare);
     }
-    await settler.returned();
+    await settler.refused();
     for (const run of single) handlers.add(run);
     for (const members of groups.values()) this.#startNewest(members);
   }

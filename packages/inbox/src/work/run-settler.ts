@@ -43,7 +43,8 @@ export class RunSettler {
   readonly #onDead: InboxOptions['onDead'];
   readonly #ended: (run: HandlerRun, isSuccess: boolean) => void;
   readonly #settlements: GroupCommit<Settlement, boolean>;
-  readonly #returns = new Set<Promise<void>>();
+  /** Of the claim in progress. */
+  readonly #refused: Promise<void>[] = [];
 
   /** @param ended - called when a run is over and its worker free. */
   constructor(
@@ -91,24 +92,27 @@ export class RunSettler {
   }
 
   giveBackSoon(run: HandlerRun, retryAtMs?: number): void {
-    const returned = this.giveBack(run, retryAtMs).finally(() => {
-      this.#returns.delete(returned);
-    });
-    this.#returns.add(returned);
-    inBackground(returned);
+    inBackground(this.giveBack(run, retryAtMs));
   }
 
-  /** Whether deliveries are being given back. */
-  get isReturning(): boolean {
-    return this.#returns.size > 0;
+  /** Gives back a delivery that may not run beside others that were in flight when a process died. */
+  refuse(run: HandlerRun): void {
+    const tried = new Promise<void>((resolve) => {
+      inBackground(this.giveBack(run, undefined, resolve));
+    });
+    this.#refused.push(tried);
+  }
+
+  get hasRefused(): boolean {
+    return this.#refused.length > 0;
   }
 
   /**
-   * Resolves when all that is being given back is stored. A handler that ends the process as soon as it is called would
-   * strand it, and use up an attempt of each.
+   * Resolves when what was refused is given back, or that has failed once. A handler that ends the process as soon as it is
+   * called would strand it again, and use up an attempt of each.
    */
-  async returned(): Promise<void> {
-    await Promise.all(this.#returns);
+  async refused(): Promise<void> {
+    await Promise.all(this.#refused.splice(0));
   }
 
   /** Ends a run whose handler has thrown. */
@@ -125,9 +129,12 @@ export class RunSettler {
     await this.#fail(run, error, 0, this.#last(run));
   }
 
-  /** @param retryAtMs - when it is due again, in ms since 1970. Absent: immediately. */
-  async giveBack(run: HandlerRun, retryAtMs?: number): Promise<void> {
-    if (!(await this.#settle(run, { ...run.ref, as: 'released', retryAtMs }))) return;
+  /**
+   * @param retryAtMs - when it is due again, in ms since 1970. Absent: immediately.
+   * @param tried - called when it is stored, or that has failed once.
+   */
+  async giveBack(run: HandlerRun, retryAtMs?: number, tried?: () => void): Promise<void> {
+    if (!(await this.#settle(run, { ...run.ref, as: 'released', retryAtMs }, tried))) return;
     this.#inbox.report.emit({ type: 'released', ...run.facts });
     this.#ended(run, false);
   }
@@ -225,11 +232,12 @@ export class RunSettler {
   }
 
   /** Stores the result, however long that takes. Returns false when another process had taken over the claim. */
-  async #settle(run: HandlerRun, settlement: Settlement): Promise<boolean> {
+  async #settle(run: HandlerRun, settlement: Settlement, tried?: () => void): Promise<boolean> {
     const { health, finished } = this.#inbox;
     const confirmRoom = finished.expect(settlement, run.bytes);
     run.state = 'settling';
     for (;;) {
+      if (health.isResting) tried?.();
       await health.rest();
       try {
         const isHeld = await this.#settlements.add(settlement);
@@ -244,6 +252,8 @@ export class RunSettler {
         confirmRoom(false);
         this.#ended(run, false);
         return false;
+      } finally {
+        tried?.();
       }
     }
   }

@@ -1,3 +1,4 @@
+import { BackpressureError } from '@webhook-backpressure/core';
 import { type Buckets, LocalBuckets } from '@webhook-backpressure/fleet';
 import { type InboxStore, RetryAfter } from '@webhook-backpressure/inbox';
 import { describe, expect, it, vi } from 'vitest';
@@ -115,6 +116,30 @@ describe('limits after the death of a process', () => {
     for (let at = 0; at < 8; at += 1) await bench.advance(1000);
     expect(inFlight).toEqual([1]);
   });
+});
+
+it.each([1, 3])('a suspect starts although the others cannot be given back, %d times', async (failures) => {
+  const state = new MemoryState();
+  const store = new MemoryStore(state);
+  let left = failures;
+  Object.assign(store, {
+    settle: (...args: Parameters<MemoryStore['settle']>) => {
+      if (left === 0) return MemoryStore.prototype.settle.apply(store, args);
+      left -= 1;
+      throw new BackpressureError('ERR_WBP_SQLITE_WRITE', 'The disk is full.');
+    },
+  });
+  const bench = limiting({}, { store });
+  await bench.inbox.pause();
+  for (const key of ['a', 'b']) await sendAll(bench, key, 1);
+  await bench.inbox.resume();
+  const lease = { leaseMs: 1000, nowMs: START + bench.clock.now() };
+  await new MemoryStore(state).claimKeys(
+    ['a', 'b'].map((key) => ({ key, count: 1, isHeadOnly: false })),
+    lease,
+  );
+  for (let at = 0; at < 100 && bench.calls.length === 0; at += 1) await bench.advance(100);
+  expect([left, startedOf(bench, 'a')]).toEqual([failures - 1, 1]);
 });
 
 describe('an idle inbox with limits', () => {
