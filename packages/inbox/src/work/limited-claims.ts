@@ -112,12 +112,11 @@ export class LimitedClaims {
     let left = count;
     for (const key of this.#deferred) {
       if (left === 0) return;
+      left -= 1;
       this.#deferred.delete(key);
-      const turn = this.#turns.find(key);
-      if (turn === undefined || turn.deferredUntilMs <= nowMs) continue;
+      const turn = this.#turns.at(key);
       turn.deferredUntilMs = nowMs;
       this.#turns.review(turn, nowMs);
-      left -= 1;
     }
   }
 

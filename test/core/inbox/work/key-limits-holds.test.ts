@@ -95,6 +95,31 @@ describe('limits after the death of a process', () => {
     },
   );
 
+  it('try as many keys as the next group may have when a group has ended, and give none of them back', async () => {
+    const state = new MemoryState();
+    const keys = Array.from({ length: 15 }, (_, at) => `k${String(at)}`);
+    const bench = limiting({}, { store: new MemoryStore(state) });
+    await bench.inbox.pause();
+    for (const key of keys) await sendAll(bench, key, 1);
+    await bench.inbox.resume();
+    const lease = { leaseMs: 1000, nowMs: START + bench.clock.now() };
+    await new MemoryStore(state).claimKeys(
+      keys.map((key) => ({ key, count: 1, isHeadOnly: false })),
+      lease,
+    );
+    while (bench.calls.length === 0) await bench.advance(1000);
+    expect(bench.told('released')).toHaveLength(14);
+    const groups: number[] = [];
+    for (let seen = 0; seen < 15;) {
+      const group = bench.calls.slice(seen);
+      groups.push(group.length);
+      seen += group.length;
+      for (const { finish } of group) await finish();
+    }
+    expect(groups).toEqual([1, 2, 4, 8]);
+    expect(bench.told('released')).toHaveLength(14);
+  });
+
   it('give back the others before the first one runs, which may end the process immediately', async () => {
     const state = new MemoryState();
     const dead = new MemoryStore(state);
