@@ -88,8 +88,8 @@ describe.skipIf(isSkipped)('postgresStore whose connections are lost', () => {
   });
 
   it.each([
-    ['dead', ends.dead, (other: InboxStore) => other.redrive(null, { ...ANY, nowMs: START })],
-    ['kept', ends.kept, (other: InboxStore) => other.replay(null, { ...ANY, nowMs: START })],
+    ['dead', ends.dead, (other: InboxStore) => other.redrive(null, { ...ANY, nowMs: START + 1 })],
+    ['kept', ends.kept, (other: InboxStore) => other.replay(null, { ...ANY, nowMs: START + 1 })],
     [
       'completed',
       ends.completed,
@@ -109,9 +109,29 @@ describe.skipIf(isSkipped)('postgresStore whose connections are lost', () => {
         code: 'ERR_WBP_POSTGRES_UNAVAILABLE',
       });
       await putBack(await opened(bed));
-      const again = await claimOne(store);
+      const again = await claimOne(store, START + 1);
       expect(await store.settle([ended], START)).toEqual([true]);
       expect(await store.stats()).toMatchObject({ depth: 1, inFlight: 1 });
+      expect(await store.settle([ends.completed(again)], START)).toEqual([true]);
+      await store.close(START);
+    },
+  );
+
+  it.each(['dead', 'kept', 'completed'] as const)(
+    'does not hold a claim that a failover has undone, and whose delivery it claims again, when it repeats that it is %s',
+    async (kind) => {
+      const { store, lose } = await losing();
+      await put(store, [delivery('1')]);
+      const first = await claimOne(store);
+      // The state before the claim, as on a standby that lacks the last commits.
+      await bed.pool.query(
+        `UPDATE ${bed.schema}.queue SET state = 0, attempts = 0, owner = NULL, lease_ms = NULL`,
+      );
+      const ended = ends[kind](first);
+      lose('settle_v');
+      await expect(store.settle([ended], START)).rejects.toThrow('Connection terminated');
+      const again = await claimOne(store);
+      expect(await store.settle([ended], START)).toEqual([false]);
       expect(await store.settle([ends.completed(again)], START)).toEqual([true]);
       await store.close(START);
     },

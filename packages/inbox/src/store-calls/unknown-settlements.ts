@@ -8,6 +8,12 @@ interface Unknown {
   isHeld: boolean | undefined;
 }
 
+/** A delivery that an owner has claimed. */
+export interface ClaimAgain extends ClaimRef {
+  /** Whether the delivery had ended, and was put back, since this owner claimed it before. Absent: not known. */
+  readonly isPutBack?: boolean | undefined;
+}
+
 /**
  * Settlements of one owner whose answer is late or lost. One that is lost is repeated, as the same object.
  *
@@ -30,7 +36,7 @@ export class UnknownSettlements {
    *
    * @param claimsOf - the claims in its answer.
    */
-  claiming<T>(claim: () => Promise<T>, claimsOf: (answer: T) => Iterable<ClaimRef>): Promise<T> {
+  claiming<T>(claim: () => Promise<T>, claimsOf: (answer: T) => Iterable<ClaimAgain>): Promise<T> {
     return this.#alone(async () => {
       const answer = await claim();
       if (this.#unknown.size > 0) this.#claimed(claimsOf(answer));
@@ -96,14 +102,15 @@ export class UnknownSettlements {
     return unknown;
   }
 
-  #claimed(claims: Iterable<ClaimRef>): void {
-    const attempts = new Map(Array.from(claims, (claim) => [nameOf(claim), claim.attempt]));
+  #claimed(claims: Iterable<ClaimAgain>): void {
+    const found = new Map(Array.from(claims, (claim) => [nameOf(claim), claim]));
     for (const [one, unknown] of this.#unknown) {
-      const attempt = attempts.get(nameOf(one));
-      if (attempt === undefined || unknown.isHeld !== undefined) continue;
-      // A completed delivery is claimed again after a failover has undone the claim. A replay within these seconds looks the
-      // same. A dead letter that was put back begins with the first attempt again; a later one was stranded before it ended.
-      unknown.isHeld = one.as === 'dead' ? attempt <= one.attempt : one.as !== 'completed';
+      const again = found.get(nameOf(one));
+      if (again === undefined || unknown.isHeld !== undefined) continue;
+      // One that has ended is claimed again if it was put back. Otherwise its lease ran out, or a failover has undone its
+      // claim. Where that is not known: a dead letter that was put back begins with the first attempt again.
+      const { isPutBack = one.as === 'dead' && again.attempt <= one.attempt } = again;
+      unknown.isHeld = one.as === 'failed' || one.as === 'released' || isPutBack;
     }
   }
 

@@ -7,7 +7,6 @@ import type { ClaimedRow, Lease, UnknownOutcomes } from './unknown-outcomes.ts';
 
 interface TurnRow extends ClaimedRow {
   readonly is_turn: boolean;
-  readonly due_ms: number;
   readonly visited: number;
 }
 

@@ -7,7 +7,6 @@ import type { ClaimedRow, UnknownOutcomes } from './unknown-outcomes.ts';
 
 interface WantedRow extends ClaimedRow {
   readonly want: number;
-  readonly due_ms: number;
 }
 
 /** When there is more of a want; with `visited`, of the whole call. */

@@ -1,5 +1,5 @@
 import type { ClaimedDelivery, ClaimRef, DeliveryRef, Settlement } from '@webhook-backpressure/inbox';
-import { UnknownSettlements } from '@webhook-backpressure/inbox/store';
+import { type ClaimAgain, UnknownSettlements } from '@webhook-backpressure/inbox/store';
 import { decodeText, encodeText, idHash, intactDeliveryOf, type ContentsRow } from '../records/records.ts';
 import { isOutcomeUnknown } from '../server/errors.ts';
 import type { Server } from '../server/server.ts';
@@ -13,12 +13,14 @@ export interface ClaimedRow extends ContentsRow {
   readonly attempt: number;
   readonly strandings: number;
   readonly seq: number;
+  readonly due_ms: number;
 }
 
 /** A claim whose answer arrived. */
 interface HeldClaim {
   readonly attempt: number;
   readonly seq: number;
+  readonly dueMs: number;
 }
 
 /** A row beside those of claimed deliveries. */
@@ -67,7 +69,7 @@ export class UnknownOutcomes {
   ): Promise<readonly R[]> {
     await this.#giveBack(nowMs);
     try {
-      return await this.#settlements.claiming(claim, claimsIn);
+      return await this.#settlements.claiming(claim, (rows) => this.#claimsIn(rows));
     } catch (error) {
       // The server may still run its statement.
       if (isOutcomeUnknown(error)) this.#sweep(leaseMs);
@@ -92,7 +94,8 @@ export class UnknownOutcomes {
       else claimed.set(row, { ...delivery, attempt, strandings });
     }
     if (damaged.length > 0) await this.#bury(damaged, lease);
-    for (const [{ attempt, seq }, one] of claimed) this.#held.set(nameOf(one), { attempt, seq });
+    for (const [{ attempt, seq, due_ms: dueMs }, one] of claimed)
+      this.#held.set(nameOf(one), { attempt, seq, dueMs });
     return claimed;
   }
 
@@ -164,6 +167,15 @@ export class UnknownOutcomes {
     });
   }
 
+  #claimsIn(rows: readonly (ClaimedRow | NoDelivery)[]): readonly ClaimAgain[] {
+    return rows.flatMap((row) => {
+      if (row.id === null) return [];
+      const ref = { key: decodeText(row.key), id: decodeText(row.id), attempt: row.attempt };
+      const before = this.#held.get(nameOf(ref));
+      return [{ ...ref, isPutBack: before && isPutBack(before, row) }];
+    });
+  }
+
   async #giveBack(nowMs: number): Promise<void> {
     const now = performance.now();
     if (now < this.#sweepAt) return;
@@ -195,9 +207,9 @@ export class UnknownOutcomes {
   }
 }
 
-function* claimsIn(rows: readonly (ClaimedRow | NoDelivery)[]): Iterable<ClaimRef> {
-  for (const row of rows)
-    if (row.id !== null) yield { key: decodeText(row.key), id: decodeText(row.id), attempt: row.attempt };
+/** Stored anew, or as a dead letter or kept delivery that is due from now on, with all attempts. */
+function isPutBack(before: HeldClaim, { seq, attempt, due_ms: dueMs }: ClaimedRow): boolean {
+  return seq !== before.seq || (attempt <= before.attempt && dueMs !== before.dueMs);
 }
 
 function nameOf({ key, id }: DeliveryRef): string {
