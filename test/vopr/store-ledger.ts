@@ -20,6 +20,8 @@ interface Counted {
   attempts: number;
   strandings: number;
   claim: Claim | undefined;
+  /** How often it was put back: then its attempts are counted from one again, so that claims have the names of earlier ones. */
+  readonly round: number;
 }
 
 /** What the store answered to a worker. */
@@ -137,7 +139,7 @@ export class StoreLedger {
       if (this.#world.isFaultless)
         this.#world.wrong.push(`The lease of ${counted.ref.id} has run out in ${claim.worker}.`);
       this.strandedIds.add(counted.ref.id);
-      this.tallyOf(claim.worker).lost.add(claimName({ ...counted.ref, attempt: counted.attempts }));
+      this.tallyOf(claim.worker).lost.add(this.#lostName({ ...counted.ref, attempt: counted.attempts }));
       counted.strandings += 1;
       counted.claim = undefined;
       this.#world.commit({ type: 'released', ...counted.ref, worker: claim.worker });
@@ -262,8 +264,12 @@ export class StoreLedger {
       this.#world.see(event);
       this.#world.commit(event);
       this.#deadLetters -= 1;
-      if (type === 'redriven') this.#deliveries.set(nameOf(one), fresh(one));
+      if (type === 'redriven') this.#deliveries.set(nameOf(one), fresh(one, this.#of(one).round + 1));
     }
+  }
+
+  #lostName(claim: ClaimRef): string {
+    return `${claimName(claim)} ${String(this.#of(claim).round)}`;
   }
 
   /** A claim that the worker has settled itself is not lost. */
@@ -272,7 +278,7 @@ export class StoreLedger {
     const name = claimName(claim);
     // After a failover, or if it was given back, a worker may have claimed it twice.
     if (settled.has(name) && !again.has(name) && !this.forgottenIds.has(claim.id)) return;
-    lost.add(name);
+    lost.add(this.#lostName(claim));
   }
 
   knowsLost(worker: string, claim: ClaimRef): void {
@@ -287,8 +293,8 @@ export class StoreLedger {
   }
 }
 
-function fresh({ key, id }: DeliveryRef): Counted {
-  return { ref: { key, id }, attempts: 0, strandings: 0, claim: undefined };
+function fresh({ key, id }: DeliveryRef, round = 0): Counted {
+  return { ref: { key, id }, attempts: 0, strandings: 0, claim: undefined, round };
 }
 
 function nameOf({ key, id }: DeliveryRef): string {

@@ -108,7 +108,7 @@ export class RunSettler {
   }
 
   /**
-   * Resolves when what was refused is given back, or that has failed once. A handler that ends the process as soon as it is
+   * Resolves when the refused deliveries are given back, or that has failed once. A handler that ends the process as soon as it is
    * called would strand it again, and use up an attempt of each.
    */
   async refused(): Promise<void> {
