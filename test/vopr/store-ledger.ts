@@ -5,6 +5,7 @@ import type {
   InboxStore,
   Settlement,
 } from '@webhook-backpressure/inbox';
+import { HandlerCalls } from './handler-calls.ts';
 import type { World } from './world.ts';
 
 /** So long after its last call, each process knows what the store holds: calls that are never answered are given up. */
@@ -50,8 +51,7 @@ export class StoreLedger {
   /** Deliveries of which a lease has run out. */
   readonly strandedIds: Set<string> = new Set<string>();
   readonly #tallies = new Map<string, Tally>();
-  /** The calls of handlers that have not ended, by worker, key and id. */
-  readonly #calls = new Map<string, object>();
+  readonly #calls = new HandlerCalls();
   readonly #isAlone: boolean;
   readonly #maxDeadLetters: number | undefined;
   #deadLetters = 0;
@@ -67,27 +67,24 @@ export class StoreLedger {
   }
 
   /** A handler was called. Returns a function that notes its end. */
-  called(worker: string, { key, id }: DeliveryRef): () => void {
-    const name = JSON.stringify([worker, key, id]);
-    const call = {};
-    if (this.#isAlone && this.#calls.has(name) && !this.forgottenIds.has(id))
+  called(worker: string, ref: DeliveryRef): () => void {
+    const { id } = ref;
+    if (this.#isHandled(worker, ref) && !this.forgottenIds.has(id))
       this.#world.wrong.push(`${id} is handled twice at the same time by ${worker}.`);
     const isAlwaysHeld = !this.forgottenIds.has(id) && !this.strandedIds.has(id);
-    if (isAlwaysHeld && this.#of({ key, id }).claim?.worker !== worker)
+    if (isAlwaysHeld && this.#of(ref).claim?.worker !== worker)
       this.#world.wrong.push(`${id} is handled by ${worker} without a claim.`);
-    this.#calls.set(name, call);
-    return () => {
-      if (this.#calls.get(name) === call) this.#calls.delete(name);
-    };
+    return this.#calls.started(worker, ref);
+  }
+
+  #isHandled(worker: string, ref: DeliveryRef): boolean {
+    return this.#isAlone && this.#calls.of(worker, ref) !== undefined;
   }
 
   /** A process has ended. One that was closed has aborted its handlers. */
   gone(worker: string, isClosed: boolean): void {
-    for (const name of this.#calls.keys()) {
-      if (!name.startsWith(`["${worker}",`)) continue;
+    for (const name of this.#calls.take(worker))
       if (isClosed && this.#isAlone) this.#world.wrong.push(`A closed process still handles ${name}.`);
-      this.#calls.delete(name);
-    }
   }
 
   tallyOf(worker: string): Tally {
@@ -139,7 +136,7 @@ export class StoreLedger {
       if (this.#world.isFaultless)
         this.#world.wrong.push(`The lease of ${counted.ref.id} has run out in ${claim.worker}.`);
       this.strandedIds.add(counted.ref.id);
-      this.tallyOf(claim.worker).lost.add(this.#lostName({ ...counted.ref, attempt: counted.attempts }));
+      this.#lost(claim.worker, { ...counted.ref, attempt: counted.attempts });
       counted.strandings += 1;
       counted.claim = undefined;
       this.#world.commit({ type: 'released', ...counted.ref, worker: claim.worker });
@@ -148,7 +145,7 @@ export class StoreLedger {
 
   /** @returns a function to call when the process has got the answer. */
   renewed(worker: string, claims: readonly ClaimRef[], held: readonly boolean[], endsMs: number): () => void {
-    const lost: (readonly [name: string, call: object | undefined])[] = [];
+    const lost: (readonly [claim: ClaimRef, call: object | undefined])[] = [];
     for (const [at, one] of claims.entries()) {
       const { claim, attempts } = this.#of(one);
       const isHeld = claim?.worker === worker && attempts === one.attempt;
@@ -156,14 +153,13 @@ export class StoreLedger {
         this.#world.wrong.push(`${one.id} of ${worker} was renewed as ${String(held[at])}.`);
       if (isHeld) claim.leaseEndsMs = endsMs;
       else this.#lost(worker, one);
-      const name = JSON.stringify([worker, one.key, one.id]);
-      if (claim?.worker !== worker) lost.push([name, this.#calls.get(name)]);
+      if (claim?.worker !== worker) lost.push([one, this.#calls.of(worker, one)]);
     }
     return () => {
       this.#world.after(0, () => {
-        for (const [name, call] of lost)
-          if (this.#isAlone && call !== undefined && this.#calls.get(name) === call)
-            this.#world.wrong.push(`${name} is still handled, and is known to be lost.`);
+        for (const [one, call] of lost)
+          if (this.#isHandled(worker, one) && this.#calls.of(worker, one) === call)
+            this.#world.wrong.push(`${one.id} is still handled by ${worker}, and is known to be lost.`);
       });
     };
   }
@@ -189,9 +185,8 @@ export class StoreLedger {
       }
       this.tallyOf(worker).settled.add(claimName(one));
       this.#checkDeadLetters(one);
-      const call = JSON.stringify([worker, key, id]);
-      if (this.#isAlone && this.#calls.has(call) && !this.forgottenIds.has(id))
-        this.#world.wrong.push(`${call} is ${as} in the store while it is handled.`);
+      if (this.#isHandled(worker, one) && !this.forgottenIds.has(id))
+        this.#world.wrong.push(`${id} is ${as} in the store while ${worker} handles it.`);
       if (as === 'completed') {
         this.tallyOf(worker).completed += 1;
         if (one.keep) this.kept += 1;
@@ -268,17 +263,13 @@ export class StoreLedger {
     }
   }
 
-  #lostName(claim: ClaimRef): string {
-    return `${claimName(claim)} ${String(this.#of(claim).round)}`;
-  }
-
   /** A claim that the worker has settled itself is not lost. */
   #lost(worker: string, claim: ClaimRef): void {
     const { lost, settled, again } = this.tallyOf(worker);
     const name = claimName(claim);
     // After a failover, or if it was given back, a worker may have claimed it twice.
     if (settled.has(name) && !again.has(name) && !this.forgottenIds.has(claim.id)) return;
-    lost.add(this.#lostName(claim));
+    lost.add(`${name} ${String(this.#of(claim).round)}`);
   }
 
   knowsLost(worker: string, claim: ClaimRef): void {
