@@ -5,6 +5,7 @@ import type {
   InboxStore,
   Settlement,
 } from '@webhook-backpressure/inbox';
+import { DeadLetterLimit } from './dead-letter-limit.ts';
 import { HandlerCalls } from './handler-calls.ts';
 import type { World } from './world.ts';
 
@@ -53,17 +54,15 @@ export class StoreLedger {
   readonly #tallies = new Map<string, Tally>();
   readonly #calls = new HandlerCalls();
   readonly #isAlone: boolean;
-  readonly #maxDeadLetters: number | undefined;
-  #deadLetters = 0;
+  readonly #deadLetters: DeadLetterLimit;
 
   /**
    * @param isAlone - each delivery has its own call. The handler of a batch goes on if one of it is lost.
-   * @param maxDeadLetters - if one process keeps this bound.
    */
-  constructor(world: World, isAlone: boolean, maxDeadLetters: number | undefined) {
+  constructor(world: World, isAlone: boolean, deadLetters: DeadLetterLimit) {
     this.#world = world;
     this.#isAlone = isAlone;
-    this.#maxDeadLetters = maxDeadLetters;
+    this.#deadLetters = deadLetters;
   }
 
   /** A handler was called. Returns a function that notes its end. */
@@ -101,7 +100,7 @@ export class StoreLedger {
       if (put === undefined || result !== 'stored') continue;
       const { key, id } = put.delivery;
       const event = { type: put.isOverflow ? 'overflow' : 'stored', key, id };
-      if (put.isOverflow) this.#deadLetters += 1;
+      if (put.isOverflow) this.#deadLetters.added();
       this.#world.see(event);
       this.#world.commit(event);
       this.#deliveries.set(nameOf(put.delivery), fresh(put.delivery));
@@ -184,7 +183,7 @@ export class StoreLedger {
         continue;
       }
       this.tallyOf(worker).settled.add(claimName(one));
-      this.#checkDeadLetters(one);
+      this.#deadLetters.settled(one);
       if (this.#isHandled(worker, one) && !this.forgottenIds.has(id))
         this.#world.wrong.push(`${id} is ${as} in the store while ${worker} handles it.`);
       if (as === 'completed') {
@@ -201,19 +200,6 @@ export class StoreLedger {
       if (untilMs !== undefined && as !== 'dead') this.#world.see({ type: 'retry-after', key, id, untilMs });
       this.#asked.delete(`${worker} ${id}`);
     }
-  }
-
-  #checkDeadLetters(one: Settlement): void {
-    const { wrong, isFaultless } = this.#world;
-    const most = this.#maxDeadLetters ?? Infinity;
-    const isFull = this.#deadLetters >= most;
-    if (one.as === 'dead') {
-      if (isFull) wrong.push(`${one.id} is a dead letter more than ${String(most)}.`);
-      this.#deadLetters += 1;
-    } else if (one.as === 'failed' && one.isRepeated === true && isFaultless && !isFull && most < Infinity)
-      wrong.push(
-        `${one.id} is repeated, but only ${String(this.#deadLetters)} of ${String(most)} are dead letters.`,
-      );
   }
 
   askedFor(who: string, untilMs: number): void {
@@ -258,7 +244,7 @@ export class StoreLedger {
       const event = { type, key: one.key, id: one.id };
       this.#world.see(event);
       this.#world.commit(event);
-      this.#deadLetters -= 1;
+      this.#deadLetters.removed();
       if (type === 'redriven') this.#deliveries.set(nameOf(one), fresh(one, this.#of(one).round + 1));
     }
   }

@@ -2,6 +2,7 @@ import type { InboxStore } from '@webhook-backpressure/inbox';
 import { checkHistory } from '@webhook-backpressure/core/testing';
 import { MemoryState, MemoryStore } from '../core/inbox/shared-memory.ts';
 import { faultyStore, type StoreTroubles } from './faulty-store.ts';
+import { DeadLetterLimit } from './dead-letter-limit.ts';
 import { type Act, type CallFault, type Plan, SURELY_KEPT_MS } from './plan.ts';
 import { idleWorker, isSteady } from './idle-workers.ts';
 import { LEARN_MS, StoreLedger } from './store-ledger.ts';
@@ -62,10 +63,9 @@ export class StoreRun<S extends Service> {
     this.plan = plan;
     this.world = new World(plan.seed);
     this.world.isFaultless = plan.faults.length === 0;
-    const { batches, coalesces } = plan.options;
-    // With others on its store, a process learns late what they have added.
-    const maxDeadLetters = plan.roles.length === 1 ? plan.options.maxDeadLetters : undefined;
-    this.ledger = new StoreLedger(this.world, batches === 0 && !coalesces, maxDeadLetters);
+    const { batches, coalesces, maxDeadLetters } = plan.options;
+    const deadLetters = new DeadLetterLimit(this.world, plan.roles.length, maxDeadLetters);
+    this.ledger = new StoreLedger(this.world, batches === 0 && !coalesces, deadLetters);
     const faults = new Map<string, CallFault>();
     for (const fault of plan.faults) {
       if (fault.what === 'call') faults.set(`${String(fault.process)} ${String(fault.call)}`, fault.how);

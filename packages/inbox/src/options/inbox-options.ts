@@ -116,8 +116,8 @@ export interface InboxTunable extends Omit<Tunable, 'overflow'> {
    */
   maxRemembered?: number | undefined;
   /**
-   * The most dead letters. Integer ≥ 1, default 100,000. No delivery is lost at the limit: one whose last attempt fails
-   * stays unfinished, and that attempt is repeated after the longest delay.
+   * The most dead letters, counted every 5 s. Integer ≥ 1, default 100,000. No delivery is lost at the limit: one whose
+   * last attempt fails stays unfinished, and that attempt is repeated after the longest delay.
    */
   maxDeadLetters?: number | undefined;
   /** The most bytes of dead letters, with the same effect. Integer ≥ 1, default 1 GiB. */
