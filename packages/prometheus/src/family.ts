@@ -80,6 +80,6 @@ const OF_PROCESS = new Set([
 /** How prom-client adds up the values of the processes of a cluster. */
 function aggregatorOf({ name, kind }: Metric): Aggregator {
   if (kind !== 'gauge' || OF_PROCESS.has(name)) return 'sum';
-  const isOfStore = /^webhook\.(inbox|sender)\./.test(name);
+  const isOfStore = /^webhook\.(inbox|outbox)\./.test(name);
   return isOfStore || name === 'webhook.intake.oldest_wait' ? 'max' : 'sum';
 }

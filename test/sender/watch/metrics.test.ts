@@ -1,6 +1,6 @@
 import { type MetricsReader, readMetrics, outboxMetrics } from '@webhook-backpressure/observe';
 import { collect } from '@webhook-backpressure/prometheus';
-import { Registry } from 'prom-client';
+import { AggregatorRegistry, Registry } from 'prom-client';
 import { describe, expect, it } from 'vitest';
 import { histogramsOf, sumOf, valuesOf } from '../../core/metrics/samples.ts';
 import { SenderBed } from '../dispatch/bed.ts';
@@ -87,6 +87,19 @@ describe('the metrics of a sender', () => {
     expect(text).toContain('webhook_outbox_accepted_total{name="hooks",endpoint="other"} 8');
     expect(text).toContain('webhook_outbox_queue_depth{name="hooks"} 2');
     stop();
+    await bed.sender.close();
+  });
+
+  it('count an outbox that processes of a cluster share once', async () => {
+    const { bed } = await busy(0);
+    const processes = [new Registry(), new Registry()];
+    for (const register of processes) collect(bed.sender, { register });
+    const all = AggregatorRegistry.aggregate(
+      await Promise.all(processes.map((register) => register.getMetricsAsJSON())),
+    );
+    const text = await all.metrics();
+    expect(text).toContain('webhook_outbox_queue_depth 2');
+    expect(text).toContain('webhook_outbox_delivered_total 12');
     await bed.sender.close();
   });
 });
