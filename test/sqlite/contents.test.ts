@@ -1,6 +1,7 @@
 import type { StoredDelivery } from '@webhook-backpressure/inbox';
 import { describe, expect, it } from 'vitest';
-import { encodeFacts, factsOf, isIntact, type FactsRow } from '../../packages/sqlite/src/tables/contents.ts';
+import { encodeFacts } from '../../packages/inbox/src/store.ts';
+import { factsOf, isIntact, type FactsRow } from '../../packages/sqlite/src/tables/contents.ts';
 import { delivery, START } from '../core/inbox/store/cases/store-fixtures.ts';
 
 const row = (facts: string): FactsRow => ['shop', 'a', 0, null, facts, START];

@@ -19,3 +19,29 @@ export function abortController(): Controller {
 export function timeoutError(sentence: string): Error {
   return Object.assign(new Error(sentence), { name: 'TimeoutError' });
 }
+
+interface Abortable {
+  readonly aborted: boolean;
+  /** May be anything, as the reason of a rejection. */
+  readonly reason: Error;
+  addEventListener(type: 'abort', listener: () => void): void;
+  removeEventListener(type: 'abort', listener: () => void): void;
+}
+
+/**
+ * The promise, or a rejection as soon as the signal is aborted. Each call has its own listener: a promise for all calls would
+ * keep what they wait for in memory until it settles.
+ */
+export function unlessAborted<T>(signal: Abortable | undefined, promise: Promise<T>): Promise<T> {
+  if (signal === undefined) return promise;
+  return new Promise((resolve, reject) => {
+    const end = (): void => {
+      reject(signal.reason);
+    };
+    signal.addEventListener('abort', end);
+    if (signal.aborted) end();
+    promise.then(resolve, reject).finally(() => {
+      signal.removeEventListener('abort', end);
+    });
+  });
+}

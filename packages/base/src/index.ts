@@ -1,4 +1,4 @@
-export { abortController, type Controller, type Signal, timeoutError } from './abort.ts';
+export { abortController, type Controller, type Signal, timeoutError, unlessAborted } from './abort.ts';
 export { boundToThisContext } from './async-context.ts';
 export {
   type Awaitable,

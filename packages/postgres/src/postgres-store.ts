@@ -1,3 +1,4 @@
+import { encodeText } from '@webhook-backpressure/inbox/store';
 import type {
   ClaimedDelivery,
   ClaimOptions,
@@ -23,7 +24,6 @@ import { Incoming } from './queue/incoming.ts';
 import { KeyClaims } from './queue/key-claims.ts';
 import { UnknownOutcomes, type Lease } from './queue/unknown-outcomes.ts';
 import { ServerRegistry } from './registry/postgres-registry.ts';
-import { encodeText } from './records/records.ts';
 import { migrate } from './schema/migrate.ts';
 import { Announcements } from './server/announcements.ts';
 import { newOwner, Presence } from './server/presence.ts';

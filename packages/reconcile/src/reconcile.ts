@@ -6,6 +6,7 @@ import {
   invalidResult,
   monotonic,
   showWarning,
+  unlessAborted,
 } from '@webhook-backpressure/base';
 import { type EventBody, Listeners, measuring } from '@webhook-backpressure/core/extend';
 import type { InboxEvent } from '@webhook-backpressure/inbox';
@@ -14,7 +15,6 @@ import type { ReconcileEvent, ReconcileListener, ReconcileResult } from './event
 import { isDate, type ReconcileOptions, type Settings, settingsOf } from './options.ts';
 import { Run } from './run.ts';
 import { RunFetch } from './run-fetch.ts';
-import { unlessAborted } from './unless-aborted.ts';
 
 /** Fetches missed events until it is closed. */
 export interface Reconciler {

@@ -1,7 +1,6 @@
-import { type Clock, isRecord } from '@webhook-backpressure/base';
+import { type Clock, isRecord, unlessAborted } from '@webhook-backpressure/base';
 import { limitedFetch } from '@webhook-backpressure/sender/fetch';
 import { apiError } from './api.ts';
-import { unlessAborted } from './unless-aborted.ts';
 
 type Fetch = typeof globalThis.fetch;
 

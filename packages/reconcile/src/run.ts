@@ -1,9 +1,8 @@
-import { type Awaitable, BackpressureError, errorMessageOf } from '@webhook-backpressure/base';
+import { type Awaitable, BackpressureError, errorMessageOf, unlessAborted } from '@webhook-backpressure/base';
 import type { EventBody } from '@webhook-backpressure/core/extend';
 import type { Inbox } from '@webhook-backpressure/inbox';
 import { nextTurn } from '@webhook-backpressure/inbox/store';
 import type { ReconcileEvent } from './events.ts';
-import { unlessAborted } from './unless-aborted.ts';
 import {
   checkedContent,
   checkFound,

@@ -1,4 +1,4 @@
-import { BackpressureError, checkBoolean, isThenable, show } from '@webhook-backpressure/base';
+import { BackpressureError, checkBoolean, isThenable } from '@webhook-backpressure/base';
 import { deliveryOf } from '@webhook-backpressure/core/extend';
 import {
   builtInSenders,
@@ -13,6 +13,7 @@ import { storedBytes } from '../delivery/stored-bytes.ts';
 import type { StoredDelivery } from '../delivery/stored-delivery.ts';
 import type { InboxOptions } from '../options/inbox-options.ts';
 import { GroupCommit } from '../store-calls/group-commit.ts';
+import { checkedPut } from '../store-calls/store-errors.ts';
 import type { Put, PutResult, StoreLimits } from '../store/receiving-store.ts';
 import {
   type AddedDelivery,
@@ -90,7 +91,7 @@ export class Additions {
     // The body is not compared, so it need not be encrypted.
     const put = putOf({ ...delivery, rawBody: new Uint8Array() });
     try {
-      const result = checked(await this.#lookups.add(put, 0));
+      const result = checkedPut(await this.#lookups.add(put, 0));
       receivingHealth.worked();
       return resultOf(delivery.id, result === 'full' ? 'stored' : result);
     } catch (error) {
@@ -107,7 +108,7 @@ export class Additions {
     const counted = level.begin({ key, bytes: storedBytes(stored) });
     let result: PutResult | undefined;
     try {
-      result = checked(await this.#puts.add(putOf(stored), stored.rawBody.byteLength));
+      result = checkedPut(await this.#puts.add(putOf(stored), stored.rawBody.byteLength));
       receivingHealth.worked();
     } catch (error) {
       receivingHealth.failed('put', error);
@@ -155,7 +156,7 @@ export class Additions {
   }
 
   #putInto({ id }: StoredDelivery, result: unknown): AddResult {
-    const known = checked(result);
+    const known = checkedPut(result);
     if (known === 'full') throw this.#full();
     if (known === 'stored') this.#expected();
     return resultOf(id, known);
@@ -208,12 +209,6 @@ function putOf(delivery: StoredDelivery): Put {
 
 function resultOf(id: string, result: PutResult): AddResult {
   return { id, status: result === 'stored' ? 'accepted' : 'duplicate' };
-}
-
-function checked(result: unknown): PutResult {
-  if (result === 'stored' || result === 'duplicate' || result === 'conflict' || result === 'full')
-    return result;
-  throw new Error(`The store returned ${show(result)} for a put.`);
 }
 
 function storeError(sentence: string, cause?: unknown): BackpressureError {

@@ -1,6 +1,6 @@
 import { DEFAULT_KEY, deliveryOf } from '@webhook-backpressure/core/extend';
 import type { Delivery } from '@webhook-backpressure/core';
-import { BackpressureError, Deadlines, show } from '@webhook-backpressure/base';
+import { BackpressureError, Deadlines } from '@webhook-backpressure/base';
 import {
   asksPermission,
   builtInSenders,
@@ -19,6 +19,7 @@ import { storedBytes } from '../delivery/stored-bytes.ts';
 import { withoutRedacted } from '../options/inbox-settings.ts';
 import type { ReceivingOptions } from '../options/roles.ts';
 import { GroupCommit } from '../store-calls/group-commit.ts';
+import { checkedPut } from '../store-calls/store-errors.ts';
 import type { Put, PutResult } from '../store/receiving-store.ts';
 import { contextOf, namesOf, notBeforeMsOf, verifierOf } from './delivery-fields.ts';
 import { answerHandshake, Handshakes } from './handshakes.ts';
@@ -30,8 +31,6 @@ import { verificationFailureOf, type VerificationFailure } from './verification.
 
 /** An unknown sender is answered within this time. */
 const DEFAULT_TIMEOUT_MS = 8000;
-/** Any other result of a store is an error, and never acknowledged. */
-const RESULTS: ReadonlySet<unknown> = new Set<PutResult>(['stored', 'duplicate', 'conflict', 'full']);
 
 /** Receives deliveries: reads, verifies and stores each, and only then acknowledges it. */
 export class InboxReceiver {
@@ -228,9 +227,7 @@ export class InboxReceiver {
     let result: PutResult | 'failed' = 'failed';
     try {
       incoming.storing(true);
-      const answer = await this.#puts.add(put, put.delivery.rawBody.byteLength);
-      if (!RESULTS.has(answer)) throw new Error(`The store returned ${show(answer)} for a put.`);
-      result = answer;
+      result = checkedPut(await this.#puts.add(put, put.delivery.rawBody.byteLength));
       receivingHealth.worked();
     } catch (error) {
       receivingHealth.failed('put', error);

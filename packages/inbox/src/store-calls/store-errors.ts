@@ -1,4 +1,5 @@
-import { BackpressureError, errorMessageOf } from '@webhook-backpressure/base';
+import { BackpressureError, errorMessageOf, show } from '@webhook-backpressure/base';
+import type { PutResult } from '../store/receiving-store.ts';
 
 /**
  * Why a call of the store failed.
@@ -19,4 +20,11 @@ export function valueError(error: unknown): BackpressureError {
   if (error instanceof BackpressureError) return error;
   const sentence = `The store cannot store a delivery: ${errorMessageOf(error)}`;
   return new BackpressureError('ERR_WBP_STORE_VALUE', sentence, { cause: error });
+}
+
+/** Any other result of a store is an error, and never acknowledged. */
+export function checkedPut(result: unknown): PutResult {
+  if (result === 'stored' || result === 'duplicate' || result === 'conflict' || result === 'full')
+    return result;
+  throw new Error(`The store returned ${show(result)} for a put.`);
 }

@@ -1,6 +1,7 @@
+import { decodeText, encodeText } from '@webhook-backpressure/inbox/store';
 import type { DeliveryRef } from '@webhook-backpressure/inbox';
 import type { ToolOwner, ToolStore } from '@webhook-backpressure/inbox/tool';
-import { decodeText, encodeText, idHash } from '../records/records.ts';
+import { idHash } from '../records/records.ts';
 import { announce } from '../server/announcements.ts';
 import { LOCK } from '../server/presence.ts';
 import type { Server } from '../server/server.ts';

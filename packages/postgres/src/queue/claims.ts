@@ -1,5 +1,5 @@
+import { encodeText } from '@webhook-backpressure/inbox/store';
 import type { ClaimedDelivery, ClaimOptions, ClaimRef, Settlement } from '@webhook-backpressure/inbox';
-import { encodeText } from '../records/records.ts';
 import type { Presence } from '../server/presence.ts';
 import type { Server } from '../server/server.ts';
 import { ScanPlan, SlowAnswer } from './slow-scans.ts';

@@ -1,7 +1,13 @@
 import { BackpressureError, isRecord } from '@webhook-backpressure/base';
 import type { Put, PutResult, Settlement, StoreLimits } from '@webhook-backpressure/inbox';
-import { areOtherBodies, bodySum, storedBytes } from '@webhook-backpressure/inbox/store';
-import { encodeFacts, encodeText, idHash } from '../records/records.ts';
+import {
+  areOtherBodies,
+  bodySum,
+  storedBytes,
+  encodeFacts,
+  encodeText,
+} from '@webhook-backpressure/inbox/store';
+import { idHash } from '../records/records.ts';
 import { isOfSetup } from '../server/errors.ts';
 import type { Server } from '../server/server.ts';
 

@@ -1,7 +1,13 @@
 import { inBackground } from '@webhook-backpressure/base';
-import { areOtherBodies, bodySum, storedBytes } from '@webhook-backpressure/inbox/store';
+import {
+  areOtherBodies,
+  bodySum,
+  storedBytes,
+  encodeFacts,
+  encodeText,
+} from '@webhook-backpressure/inbox/store';
 import type { Put, PutResult, StoreLimits } from '@webhook-backpressure/inbox';
-import { encodeFacts, encodeText, idHash } from '../records/records.ts';
+import { idHash } from '../records/records.ts';
 import type { Server } from '../server/server.ts';
 
 interface Answer {

@@ -1,5 +1,5 @@
+import { decodeText, encodeText } from '@webhook-backpressure/inbox/store';
 import type { DueKeys, InboxStore, KeyClaim, KeyClaimOptions, KeyWant } from '@webhook-backpressure/inbox';
-import { decodeText, encodeText } from '../records/records.ts';
 import type { Presence } from '../server/presence.ts';
 import type { Server } from '../server/server.ts';
 import { KeyFloors } from './slow-scans.ts';

@@ -1,6 +1,11 @@
 import type { ClaimedDelivery, ClaimRef, DeliveryRef, Settlement } from '@webhook-backpressure/inbox';
-import { type ClaimAgain, UnknownSettlements } from '@webhook-backpressure/inbox/store';
-import { decodeText, encodeText, idHash, intactDeliveryOf, type ContentsRow } from '../records/records.ts';
+import {
+  type ClaimAgain,
+  UnknownSettlements,
+  decodeText,
+  encodeText,
+} from '@webhook-backpressure/inbox/store';
+import { idHash, intactDeliveryOf, type ContentsRow } from '../records/records.ts';
 import { isOutcomeUnknown } from '../server/errors.ts';
 import type { Server } from '../server/server.ts';
 

@@ -1,7 +1,6 @@
 import { hash } from 'node:crypto';
-import { isRecord } from '@webhook-backpressure/base';
-import type { DeliveryRef, Json, StoredDelivery } from '@webhook-backpressure/inbox';
-import { marksIn, paramsWithMarks } from '@webhook-backpressure/inbox/store';
+import type { DeliveryRef, StoredDelivery } from '@webhook-backpressure/inbox';
+import { decodeFacts, decodeText, NO_FACTS } from '@webhook-backpressure/inbox/store';
 
 /** The columns of a delivery without its body. */
 export const FACTS = 'c.key, c.id, c.is_generated, c.sender, c.facts, c.received_ms';
@@ -21,38 +20,6 @@ export interface ContentsRow extends FactsRow {
   readonly body: Uint8Array;
 }
 
-type Strings = Readonly<Record<string, string>>;
-
-export function encodeFacts(delivery: StoredDelivery): string {
-  const { headers, request, context, sealedBy } = delivery;
-  const { method, url } = request;
-  return JSON.stringify([headers, method, url, paramsWithMarks(delivery), context, sealedBy ?? null]);
-}
-
-type Facts = readonly [Strings, string, string, Strings, Json, string | null];
-
-/** As of a delivery whose facts cannot be read: it must still be listed as a dead letter, or it could not be purged. */
-const NO_FACTS: Facts = [{}, '', '', {}, null, null];
-
-function decodeFacts(stored: string): Facts | undefined {
-  try {
-    const facts: unknown = JSON.parse(stored);
-    if (!Array.isArray(facts) || facts.length !== NO_FACTS.length) return undefined;
-    const [headers, method, url, params, , sealedBy] = facts as unknown[];
-    const isRight =
-      isStrings(headers) && typeof method === 'string' && typeof url === 'string' && isStrings(params);
-    return isRight && (sealedBy === null || typeof sealedBy === 'string')
-      ? (facts as unknown as Facts)
-      : undefined;
-  } catch {
-    return undefined;
-  }
-}
-
-function isStrings(value: unknown): value is Strings {
-  return isRecord(value) && Object.values(value).every((field) => typeof field === 'string');
-}
-
 /** Undefined if the facts of the row are not as this library writes them. A row changed by hand could not be handled. */
 export function intactDeliveryOf(row: ContentsRow): StoredDelivery | undefined {
   const facts = decodeFacts(row.facts);
@@ -61,20 +28,14 @@ export function intactDeliveryOf(row: ContentsRow): StoredDelivery | undefined {
 
 export function factsOf(
   row: FactsRow,
-  facts: Facts = decodeFacts(row.facts) ?? NO_FACTS,
+  facts: typeof NO_FACTS = decodeFacts(row.facts) ?? NO_FACTS,
 ): Omit<StoredDelivery, 'rawBody'> {
-  const [headers, method, url, stored, context, sealedBy] = facts;
-  const { params, marks } = marksIn(stored);
   return {
-    ...marks,
+    ...facts,
     key: decodeText(row.key),
     id: decodeText(row.id),
     isIdGenerated: row.is_generated,
     sender: row.sender === null ? undefined : decodeText(row.sender),
-    headers,
-    request: { method, url, params },
-    context,
-    sealedBy: sealedBy ?? undefined,
     receivedAtMs: row.received_ms,
     fingerprint: undefined,
   };
@@ -92,22 +53,4 @@ const HEX_DIGITS = 32;
  */
 export function idHash({ key, id }: DeliveryRef): string {
   return hash('sha256', JSON.stringify([key, id])).slice(0, HEX_DIGITS);
-}
-
-/**
- * Encodes a string as JSON without the quotes, which leaves most strings as they are. PostgreSQL has no text with a NUL,
- * and UTF-8 has no lone surrogates: two ids could become the same, and the second delivery a duplicate.
- */
-export function encodeText(text: string): string {
-  return JSON.stringify(text).slice(1, -1);
-}
-
-/** Returns text that {@link encodeText} did not write unchanged. */
-export function decodeText(stored: string): string {
-  if (!stored.includes('\\')) return stored;
-  try {
-    return JSON.parse(`"${stored}"`) as string;
-  } catch {
-    return stored;
-  }
 }

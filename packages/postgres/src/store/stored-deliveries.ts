@@ -1,3 +1,4 @@
+import { decodeText, encodeText } from '@webhook-backpressure/inbox/store';
 import type {
   Counted,
   DeliveryRef,
@@ -17,16 +18,7 @@ import type {
   StoredPending,
   StoreStats,
 } from '@webhook-backpressure/inbox';
-import {
-  decodeText,
-  deliveryOf,
-  encodeText,
-  FACTS,
-  factsOf,
-  idHash,
-  type ContentsRow,
-  type FactsRow,
-} from '../records/records.ts';
+import { deliveryOf, FACTS, factsOf, idHash, type ContentsRow, type FactsRow } from '../records/records.ts';
 import { SlowAnswer } from '../queue/slow-scans.ts';
 import type { Server } from '../server/server.ts';
 

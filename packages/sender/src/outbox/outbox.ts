@@ -1,21 +1,16 @@
-import { BackpressureError, inBackground, isThenable, show } from '@webhook-backpressure/base';
+import { BackpressureError, inBackground, isThenable, unlessAborted } from '@webhook-backpressure/base';
 import type { Put, PutResult, StoredDelivery, StoreLimits } from '@webhook-backpressure/inbox';
-import { GroupCommit, storedBytes } from '@webhook-backpressure/inbox/store';
+import { checkedPut, GroupCommit, storedBytes } from '@webhook-backpressure/inbox/store';
 import { Line } from '../endpoints/line.ts';
 import type { Holders } from './holders.ts';
 import type { SendResult } from './outgoing-event.ts';
 import type { SenderContext } from './sender-context.ts';
-import { storeError } from './store-error.ts';
-import { unlessAborted } from './unless-aborted.ts';
 
 /** How often the counts of the store are read while calls wait for room: another process may have made some. */
 const RECHECK_MS = 500;
 
 /** How many endpoints with calls that wait are looked at when an event of another one is finished. */
 const LOOKS = 16;
-
-/** Any other result of a store is an error, and never reported as stored. */
-const RESULTS: ReadonlySet<unknown> = new Set<PutResult>(['stored', 'duplicate', 'conflict', 'full']);
 
 /** A call of `send` that waits for room. */
 interface WaitingSend {
@@ -76,7 +71,7 @@ export class Outbox {
     const { level, report } = this.#context;
     signal?.throwIfAborted();
     this.#check();
-    if (this.#context.phase === 'opening') await unlessAborted(this.#opened, signal);
+    if (this.#context.phase === 'opening') await unlessAborted(signal, this.#opened);
     const bytes = storedBytes(delivery);
     const { key: endpoint, id } = delivery;
     for (;;) {
@@ -126,7 +121,7 @@ export class Outbox {
 
   #putInto({ key: endpoint, id }: StoredDelivery, result: PutResult): SendResult {
     const { report } = this.#context;
-    if (!RESULTS.has(result)) throw new Error(`The store returned ${show(result)} for a put.`);
+    checkedPut(result);
     if (result === 'full') throw this.#full(endpoint);
     if (result === 'stored') this.#holders.expected(endpoint);
     if (result === 'stored') return { id, status: 'accepted' };
@@ -281,8 +276,7 @@ export class Outbox {
     let isStored = false;
     try {
       const put: Put = { delivery, isOverflow: false };
-      const result = await this.#puts.add(put, delivery.rawBody.byteLength);
-      if (!RESULTS.has(result)) throw new Error(`The store returned ${show(result)} for a put.`);
+      const result = checkedPut(await this.#puts.add(put, delivery.rawBody.byteLength));
       sendingHealth.worked();
       isStored = result === 'stored';
       return result;
@@ -295,4 +289,12 @@ export class Outbox {
       level.end(delivery.key, bytes, isStored);
     }
   }
+}
+
+function storeError(cause?: unknown): BackpressureError {
+  return new BackpressureError(
+    'ERR_WBP_SENDER_STORE',
+    'The store did not confirm the event. Whether it is stored is unknown; send it again with the same id.',
+    { cause },
+  );
 }

@@ -1,3 +1,4 @@
+import { unlessAborted } from '@webhook-backpressure/base';
 import { isPublicHost } from './addresses.ts';
 import {
   AnswerBody,
@@ -22,6 +23,7 @@ export function fetchRequester(
       const received = new AnswerBody();
       let response: Response | undefined;
       const exchange = async (): Promise<void> => {
+        signal.throwIfAborted();
         if (!options.allowPrivateAddresses && !isPublicHost(url.hostname)) throw new ForbiddenAddress();
         const init: RequestInit = { method, headers, signal, redirect: 'manual' };
         if (method === 'POST') init.body = body as Uint8Array<ArrayBuffer>;
@@ -29,9 +31,9 @@ export function fetchRequester(
         await read(response, received);
       };
       try {
-        await untilAborted(signal, exchange);
+        await unlessAborted(signal, exchange());
       } catch (thrown) {
-        if (response === undefined) throw failureOf(thrown);
+        if (response === undefined) throw signal.aborted ? timeoutFailure() : failureOf(thrown);
       }
       // The status decides about the event, whether the body arrives or not.
       const { status, headers: fields } = response as Response;
@@ -60,23 +62,4 @@ async function read(response: Response, received: AnswerBody): Promise<void> {
       return;
     }
   }
-}
-
-/** Also if the function ignores its signal. */
-function untilAborted<T>(signal: AbortSignal, work: () => Promise<T>): Promise<T> {
-  return new Promise((resolve, reject) => {
-    const abort = (): void => {
-      reject(timeoutFailure());
-    };
-    if (signal.aborted) {
-      abort();
-      return;
-    }
-    signal.addEventListener('abort', abort);
-    work()
-      .finally(() => {
-        signal.removeEventListener('abort', abort);
-      })
-      .then(resolve, reject);
-  });
 }

@@ -1,3 +1,4 @@
+import { encodeText } from '@webhook-backpressure/inbox/store';
 import type {
   DeliveryRef,
   ListedCompleted,
@@ -12,7 +13,6 @@ import type { Connection } from '../connection/connection.ts';
 import {
   CONTENTS,
   deliveryOf,
-  encodeText,
   FACTS,
   factsOf,
   pageOf,

@@ -1,3 +1,4 @@
+import { decodeText, encodeText } from '@webhook-backpressure/inbox/store';
 import type {
   ListedDelivery,
   MovedDelivery,
@@ -10,9 +11,7 @@ import type {
 import type { Connection } from '../connection/connection.ts';
 import {
   CONTENTS,
-  decodeText,
   deliveryOf,
-  encodeText,
   FACTS,
   factsOf,
   pageOf,

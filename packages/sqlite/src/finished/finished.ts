@@ -1,7 +1,7 @@
+import { decodeText, encodeText } from '@webhook-backpressure/inbox/store';
 import type { Counted, MovedDelivery, Portion, DeadLetterFilter } from '@webhook-backpressure/inbox';
 import type { Connection } from '../connection/connection.ts';
 import type { Value } from '../connection/drivers.ts';
-import { decodeText, encodeText } from '../tables/contents.ts';
 import { enterOrder, isOrdered } from '../tables/order.ts';
 import { counted, type Totals } from '../tables/totals.ts';
 

@@ -1,9 +1,9 @@
+import { encodeText } from '@webhook-backpressure/inbox/store';
 import type { ClaimRef, Settlement } from '@webhook-backpressure/inbox';
 import type { Connection } from '../connection/connection.ts';
 import { isDamage } from '../connection/sqlite-errors.ts';
 import type { DiskSpace } from '../file/disk-space.ts';
 import { rememberIds, type CompletedId } from '../finished/completed-ids.ts';
-import { encodeText } from '../tables/contents.ts';
 import { leaveOrder } from '../tables/order.ts';
 import { counted, type Totals } from '../tables/totals.ts';
 

@@ -1,6 +1,6 @@
+import { encodeText } from '@webhook-backpressure/inbox/store';
 import type { ClaimedDelivery, ClaimOptions } from '@webhook-backpressure/inbox';
 import type { Connection } from '../connection/connection.ts';
-import { encodeText } from '../tables/contents.ts';
 import { counted, readPaused, type Paused } from '../tables/totals.ts';
 import type { Owners } from './owners.ts';
 import { MAX_UNREADABLE, type QueueRow, type RowClaims } from './row-claims.ts';

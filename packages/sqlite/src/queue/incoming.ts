@@ -1,9 +1,15 @@
-import { areOtherBodies, bodySum, storedBytes } from '@webhook-backpressure/inbox/store';
+import {
+  areOtherBodies,
+  bodySum,
+  storedBytes,
+  encodeFacts,
+  encodeText,
+} from '@webhook-backpressure/inbox/store';
 import type { Put, PutResult, StoredDelivery, StoreLimits } from '@webhook-backpressure/inbox';
 import type { Connection } from '../connection/connection.ts';
 import type { DiskSpace } from '../file/disk-space.ts';
 import type { FileIdentity } from '../file/file-identity.ts';
-import { encodeFacts, encodeText, idHash } from '../tables/contents.ts';
+import { idHash } from '../tables/contents.ts';
 import { enterOrder, isOrdered } from '../tables/order.ts';
 import { counted, readTotals, type Totals } from '../tables/totals.ts';
 

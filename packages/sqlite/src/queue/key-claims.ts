@@ -1,3 +1,4 @@
+import { decodeText, encodeText } from '@webhook-backpressure/inbox/store';
 import type {
   ClaimedDelivery,
   DueKey,
@@ -8,7 +9,6 @@ import type {
 } from '@webhook-backpressure/inbox';
 import type { Connection } from '../connection/connection.ts';
 import type { Value } from '../connection/drivers.ts';
-import { decodeText, encodeText } from '../tables/contents.ts';
 import { isOrdered } from '../tables/order.ts';
 import { counted, readPaused, type Totals } from '../tables/totals.ts';
 import type { Owners } from './owners.ts';

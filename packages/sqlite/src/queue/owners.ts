@@ -1,8 +1,8 @@
+import { encodeText } from '@webhook-backpressure/inbox/store';
 import { hostname } from 'node:os';
 import type { ClaimRef } from '@webhook-backpressure/inbox';
 import type { Connection } from '../connection/connection.ts';
 import { isAlive, lockOwner, ownersWithLock, removeLock, type OwnerLock } from '../file/owner-lock.ts';
-import { encodeText } from '../tables/contents.ts';
 import type { Totals } from '../tables/totals.ts';
 
 /** How often dead owners are looked for while more deliveries are due than are claimed. Otherwise every claim does so. */

@@ -1,3 +1,4 @@
+import { decodeText, encodeText } from '@webhook-backpressure/inbox/store';
 import type {
   DeliveryRef,
   ListedPending,
@@ -9,9 +10,7 @@ import type {
 import type { Connection } from '../connection/connection.ts';
 import {
   CONTENTS,
-  decodeText,
   deliveryOf,
-  encodeText,
   FACTS,
   factsOf,
   pageOf,

@@ -1,7 +1,8 @@
+import { decodeText } from '@webhook-backpressure/inbox/store';
 import type { ClaimedDelivery } from '@webhook-backpressure/inbox';
 import type { Connection } from '../connection/connection.ts';
 import { isDamage } from '../connection/sqlite-errors.ts';
-import { CONTENTS, decodeText, deliveryOf, isIntact, type ContentsRow } from '../tables/contents.ts';
+import { CONTENTS, deliveryOf, isIntact, type ContentsRow } from '../tables/contents.ts';
 import { leaveOrder } from '../tables/order.ts';
 import { counted, type Totals } from '../tables/totals.ts';
 

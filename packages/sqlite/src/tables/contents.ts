@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
-import type { DeliveryRef, Json, StoredDelivery, StoredPage } from '@webhook-backpressure/inbox';
-import { marksIn, paramsWithMarks } from '@webhook-backpressure/inbox/store';
+import type { DeliveryRef, StoredDelivery, StoredPage } from '@webhook-backpressure/inbox';
+import { decodeFacts, decodeText, encodeText, NO_FACTS } from '@webhook-backpressure/inbox/store';
 
 /** The columns of a delivery without its body, in the order of {@link FactsRow}. */
 export const FACTS = 'c.key, c.id, c.is_id_generated, c.sender, c.facts, c.received_ms';
@@ -16,23 +16,6 @@ export type FactsRow = readonly [
   receivedAtMs: number,
 ];
 export type ContentsRow = readonly [...FactsRow, body: Uint8Array | ArrayBuffer];
-
-type Strings = Record<string, string>;
-/** The contents of the column `facts`. */
-type Facts = Pick<StoredDelivery, 'headers' | 'request' | 'context' | 'sealedBy' | 'handler' | 'notBeforeMs'>;
-
-const NO_FACTS: Facts = {
-  headers: {},
-  request: { method: '', url: '', params: {} },
-  context: null,
-  sealedBy: undefined,
-};
-
-export function encodeFacts(delivery: StoredDelivery): string {
-  const { headers, request, context, sealedBy } = delivery;
-  const { method, url } = request;
-  return JSON.stringify([headers, method, url, paramsWithMarks(delivery), context, sealedBy ?? null]);
-}
 
 /**
  * Decodes a row. If its headers cannot be read, the delivery has none: it must still be listed as a dead letter, or it
@@ -84,45 +67,6 @@ export function pageOf<R extends readonly [number, ...unknown[]], T>(
   const some = rows.slice(0, limit);
   const rest = scanned < PART_ROWS ? undefined : (last ?? undefined);
   return { deliveries: some.map(show), next: rows.length > limit ? some.at(-1)?.[0] : rest };
-}
-
-function decodeFacts(stored: string): Facts | undefined {
-  try {
-    const facts: unknown = JSON.parse(stored);
-    if (!Array.isArray(facts) || facts.length !== 6) return undefined;
-    const [headers, method, url, params, context, sealedBy] = facts as unknown[];
-    const isRight =
-      isStrings(headers) && typeof method === 'string' && typeof url === 'string' && isStrings(params);
-    if (!isRight || (sealedBy !== null && typeof sealedBy !== 'string')) return undefined;
-    const { params: own, marks } = marksIn(params);
-    const request = { method, url, params: own };
-    return { headers, request, context: context as Json, sealedBy: sealedBy ?? undefined, ...marks };
-  } catch {
-    return undefined;
-  }
-}
-
-function isStrings(value: unknown): value is Strings {
-  if (typeof value !== 'object' || value === null || Array.isArray(value)) return false;
-  return Object.values(value).every((field) => typeof field === 'string');
-}
-
-/**
- * Encodes a string as JSON without the quotes, which leaves most strings as they are. libsql truncates text at a NUL
- * and replaces lone surrogates: two ids could become the same, and the second delivery a duplicate.
- */
-export function encodeText(text: string): string {
-  return JSON.stringify(text).slice(1, -1);
-}
-
-/** Returns text that {@link encodeText} did not write unchanged. */
-export function decodeText(stored: string): string {
-  if (!stored.includes('\\')) return stored;
-  try {
-    return JSON.parse(`"${stored}"`) as string;
-  } catch {
-    return stored;
-  }
 }
 
 const HASH_BYTES = 16;

@@ -1,6 +1,6 @@
+import { decodeText, encodeText } from '@webhook-backpressure/inbox/store';
 import type { StoreStats } from '@webhook-backpressure/inbox';
 import type { Connection } from '../connection/connection.ts';
-import { decodeText, encodeText } from './contents.ts';
 
 /** The numbers of deliveries in each state, or how much a transaction changes them. */
 export interface Totals {
