@@ -1,22 +1,16 @@
 import type { AlarmEvent } from '@webhook-backpressure/core';
-import { helpOf, type ActiveAlarm, type AlarmReading } from './alarm.ts';
+import { eventOf, helpOf, type ActiveAlarm, type AlarmReading, type Raised, UNWATCHED } from './alarm.ts';
 import { ALARM_RULES, type AlarmRule, type AnyAlarmSettings, type RuleReading } from './alarm-rules.ts';
 import { Growth } from './growth.ts';
 
-interface Raised {
-  readonly atMs: number;
-  value: number;
-  threshold: number;
-  message: string;
+interface Watched extends Raised {
   /** Since when the value has been low enough to clear the alarm. */
   calmSinceMs: number | undefined;
 }
 
-const UNWATCHED = 'This alarm was turned off, or its source was closed.';
-
 /** Raises and clears the alarms. It changes nothing by itself: the caller says when to judge. */
 export class AlarmWatch {
-  readonly #raised = new Map<AlarmRule, Raised>();
+  readonly #raised = new Map<AlarmRule, Watched>();
   /** The number of the latest judgement. */
   #judgement = 0;
   #growth: Growth | undefined;
@@ -90,7 +84,7 @@ export class AlarmWatch {
       const isOver = rule.isExceeded === true ? value > threshold : value >= threshold;
       if (!isOver || rule.mayRaise?.(reading, settings) === false) return undefined;
       const message = rule.message(value, reading);
-      const alarm: Raised = { atMs: nowMs, value, threshold, message, calmSinceMs: undefined };
+      const alarm: Watched = { atMs: nowMs, value, threshold, message, calmSinceMs: undefined };
       this.#raised.set(rule, alarm);
       return eventOf('alarm', rule, alarm);
     }
@@ -105,12 +99,4 @@ export class AlarmWatch {
     this.#raised.delete(rule);
     return eventOf('alarm-cleared', rule, raised);
   }
-}
-
-function eventOf(
-  type: AlarmEvent['type'],
-  { code }: AlarmRule,
-  { value, threshold, message }: Raised,
-): AlarmEvent {
-  return { type, code, value, threshold, message, help: helpOf(code) };
 }

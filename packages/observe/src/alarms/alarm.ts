@@ -30,3 +30,21 @@ const PAGE = 'https://github.com/webhook-backpressure/webhook-backpressure/blob/
 export function helpOf(code: AlarmCode): string {
   return `${PAGE}#${code.toLowerCase()}`;
 }
+
+/** An alarm that is raised, as it is kept. */
+export interface Raised {
+  readonly atMs: number;
+  value: number;
+  threshold: number;
+  message: string;
+}
+
+export const UNWATCHED = 'This alarm was turned off, or its source was closed.';
+
+export function eventOf(
+  type: AlarmEvent['type'],
+  { code }: { readonly code: AlarmCode },
+  { value, threshold, message }: Raised,
+): AlarmEvent {
+  return { type, code, value, threshold, message, help: helpOf(code) };
+}

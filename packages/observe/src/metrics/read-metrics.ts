@@ -1,6 +1,7 @@
-import { BackpressureError, checkNames, invalid, isRecord, show } from '@webhook-backpressure/base';
+import { BackpressureError, checkNames, invalid, show } from '@webhook-backpressure/base';
 import type { Inbox } from '@webhook-backpressure/inbox';
 import type { Intake } from '@webhook-backpressure/core';
+import { sourceKindOf } from '../logs/source-kind.ts';
 import { observedSnapshots } from '../observe.ts';
 import type { ObservableOutbox } from '../outbox/sender.ts';
 import { inboxTable } from './inbox-metrics.ts';
@@ -61,19 +62,15 @@ export function readMetrics(source: MetricsSource, options: MetricsOptions = {})
 }
 
 function isIntake(source: unknown): source is Intake {
-  return hasMethods(source, ['admit', 'snapshot', 'subscribe']);
+  return sourceKindOf(source) === 'intake';
 }
 
 function isInbox(source: unknown): source is Inbox {
-  return hasMethods(source, ['receive', 'snapshot', 'subscribe']);
+  return sourceKindOf(source) === 'inbox';
 }
 
 function isSender(source: unknown): source is ObservableOutbox {
-  return hasMethods(source, ['snapshot', 'subscribe']) && isRecord((source as ObservableOutbox).endpoints);
-}
-
-function hasMethods(value: unknown, names: readonly string[]): boolean {
-  return isRecord(value) && names.every((name) => typeof value[name] === 'function');
+  return sourceKindOf(source) === 'sender';
 }
 
 function sourceError(given: unknown): BackpressureError {

@@ -1,18 +1,11 @@
 import type { OutboxAlarmSettings } from '../alarms/alarm-options.ts';
 import { ENDPOINT_ALARM_RULES, type EndpointAlarmRule, type EndpointReading } from '../alarms/alarm-rules.ts';
-import { helpOf } from '../alarms/alarm.ts';
+import { eventOf, helpOf, type Raised, UNWATCHED } from '../alarms/alarm.ts';
 import type { OutboxAlarmEvent } from './outbox-events.ts';
 import type { ActiveOutboxAlarm } from './sender.ts';
 
 /** How many endpoints have the same alarm. After a failure of something that all need, more would be noise. */
 const MAX_RAISED = 100;
-
-interface Raised {
-  readonly atMs: number;
-  value: number;
-  threshold: number;
-  message: string;
-}
 
 /** The figures by which the alarms are judged. */
 export interface EndpointReadings {
@@ -23,8 +16,6 @@ export interface EndpointReadings {
 }
 
 type Changed = (event: OutboxAlarmEvent) => void;
-
-const OFF = 'This alarm was turned off, or its source was closed.';
 
 /** Raises and clears the alarms of single endpoints. The caller says when to judge. */
 export class EndpointAlarms {
@@ -74,7 +65,7 @@ export class EndpointAlarms {
       for (const [endpoint, alarm] of raised) {
         if (threshold === false) {
           raised.delete(endpoint);
-          changes.push(eventOf('alarm-cleared', rule, { ...alarm, message: OFF }, endpoint));
+          changes.push({ ...eventOf('alarm-cleared', rule, { ...alarm, message: UNWATCHED }), endpoint });
           continue;
         }
         const reading = readings.reading(endpoint);
@@ -82,7 +73,7 @@ export class EndpointAlarms {
         Object.assign(alarm, { value, threshold, message: rule.message(value, reading) });
         if (value > threshold / 2) continue;
         raised.delete(endpoint);
-        changes.push(eventOf('alarm-cleared', rule, alarm, endpoint));
+        changes.push({ ...eventOf('alarm-cleared', rule, alarm), endpoint });
       }
     }
   }
@@ -102,16 +93,7 @@ export class EndpointAlarms {
         continue;
       const alarm = { atMs: nowMs, value, threshold, message: rule.message(value, reading) };
       raised.set(endpoint, alarm);
-      changes.push(eventOf('alarm', rule, alarm, endpoint));
+      changes.push({ ...eventOf('alarm', rule, alarm), endpoint });
     }
   }
-}
-
-function eventOf(
-  type: OutboxAlarmEvent['type'],
-  { code }: EndpointAlarmRule,
-  { value, threshold, message }: Raised,
-  endpoint: string,
-): OutboxAlarmEvent {
-  return { type, code, value, threshold, message, help: helpOf(code), endpoint };
 }

@@ -141,12 +141,6 @@ export class OutboxMonitor implements EndpointReadings {
     return figures === undefined ? NO_WINDOW : windowOf(figures);
   }
 
-  /** The last five minutes of all endpoints together. */
-  windowOfAll(nowMs: number): EndpointWindow {
-    this.#slices.advance(nowMs);
-    return windowOf(this.#all);
-  }
-
   /** The ids of the endpoints with the most attempts in the last five minutes, the busiest first: up to 1,000. */
   busiest(nowMs: number): string[] {
     this.#slices.advance(nowMs);
