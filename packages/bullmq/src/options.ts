@@ -1,5 +1,5 @@
 import { inspect } from 'node:util';
-import { BackpressureError, checkNames } from '@webhook-backpressure/base';
+import { BackpressureError, checkInteger, checkNames, DAY_MS, invalid } from '@webhook-backpressure/base';
 import type { FleetRegistry } from '@webhook-backpressure/fleet';
 
 /** The queue of BullMQ 5 or 6 that deliveries are added to: `Queue` of `bullmq` is one. It must be on Redis. */
@@ -58,8 +58,6 @@ export interface Settings {
   readonly registry: FleetRegistry | undefined;
 }
 
-const DAY_MS = 24 * 60 * 60 * 1000;
-const MIN_RETENTION_MS = 1000;
 const YEAR_MS = 365 * DAY_MS;
 const MAX_NAME = 256;
 
@@ -68,32 +66,21 @@ export function settle(queue: BullmqQueue, options: BullmqDoorOptions): Settings
   checkNames(options, 'options', ['jobName', 'limits', 'retentionMs', 'registry']);
   const { jobName = 'webhook', limits = {}, retentionMs = 3 * DAY_MS, registry } = options;
   if (typeof jobName !== 'string' || jobName === '' || jobName.length > MAX_NAME)
-    throw new BackpressureError(
-      'ERR_WBP_BULLMQ_JOB_NAME',
-      `jobName must be a string of 1 to ${String(MAX_NAME)} characters, but was ${inspect(jobName)}.`,
-    );
-  if (!(Number.isSafeInteger(retentionMs) && retentionMs >= MIN_RETENTION_MS && retentionMs <= YEAR_MS))
-    throw new BackpressureError(
+    throw invalid('ERR_WBP_BULLMQ_JOB_NAME', 'jobName', 'a string of 1 to 256 characters', jobName);
+  if (!(Number.isSafeInteger(retentionMs) && retentionMs >= 1000 && retentionMs <= YEAR_MS))
+    throw invalid(
       'ERR_WBP_BULLMQ_RETENTION',
-      `retentionMs must be an integer from ${String(MIN_RETENTION_MS)} to ${String(YEAR_MS)} (milliseconds), but was ${inspect(retentionMs)}.`,
+      'retentionMs',
+      'an integer of milliseconds from 1,000 to 31,536,000,000',
+      retentionMs,
     );
   if (registry !== undefined && typeof (registry as Partial<FleetRegistry> | null)?.beat !== 'function')
-    throw new BackpressureError(
-      'ERR_WBP_FLEET',
-      `registry must be a registry, such as redisRegistry() returns, but was ${inspect(registry, { depth: 0 })}.`,
-    );
+    throw invalid('ERR_WBP_FLEET', 'registry', 'a registry, such as redisRegistry() returns', registry);
   checkNames(limits, 'limits', ['capacity', 'memory']);
   const { capacity = Infinity, memory = 0.9 } = limits;
-  if (capacity !== Infinity && !(Number.isSafeInteger(capacity) && capacity >= 1))
-    throw new BackpressureError(
-      'ERR_WBP_BULLMQ_LIMITS',
-      `limits.capacity must be an integer of at least 1, but was ${inspect(capacity)}.`,
-    );
+  if (capacity !== Infinity) checkInteger('ERR_WBP_BULLMQ_LIMITS', 'limits.capacity', capacity, 1);
   if (!(typeof memory === 'number' && memory > 0 && memory <= 1))
-    throw new BackpressureError(
-      'ERR_WBP_BULLMQ_LIMITS',
-      `limits.memory must be more than 0 and at most 1, but was ${inspect(memory)}.`,
-    );
+    throw invalid('ERR_WBP_BULLMQ_LIMITS', 'limits.memory', 'more than 0 and at most 1', memory);
   return { jobName, capacity, memory, retentionMs, registry };
 }
 

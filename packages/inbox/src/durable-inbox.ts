@@ -1,6 +1,7 @@
 import {
   BackpressureError,
   checkNames,
+  checkNumber,
   DAY_MS,
   type GlanceField,
   invalid,
@@ -315,9 +316,7 @@ export class DurableInbox implements Inbox {
   close({
     timeoutMs = DEFAULT_TIMEOUT_MS,
   }: { timeoutMs?: number | undefined } = {}): Promise<InboxCloseReport> {
-    if (!(typeof timeoutMs === 'number' && timeoutMs >= 0 && timeoutMs <= DAY_MS)) {
-      throw invalid('ERR_WBP_CLOSE', 'timeoutMs', 'a number of milliseconds from 0 to 86,400,000', timeoutMs);
-    }
+    checkNumber('ERR_WBP_CLOSE', 'timeoutMs', timeoutMs, 0, DAY_MS, 'milliseconds');
     this.#closed ??= this.#close(timeoutMs);
     return this.#closed;
   }

@@ -1,6 +1,12 @@
 import { resolve } from 'node:path';
-import { inspect } from 'node:util';
-import { BackpressureError, type BackpressureErrorCode, checkNames } from '@webhook-backpressure/base';
+import {
+  BackpressureError,
+  type BackpressureErrorCode,
+  checkBoolean,
+  checkNames,
+  checkOneOf,
+  invalid,
+} from '@webhook-backpressure/base';
 
 /** The libraries that contain SQLite. */
 const DRIVERS = ['node:sqlite', 'libsql', 'better-sqlite3'] as const;
@@ -80,21 +86,10 @@ export function settle(options: unknown): Settings {
     const given = typeof path === 'string' ? JSON.stringify(path) : type;
     throw new BackpressureError('ERR_WBP_SQLITE_PATH', `path must be a file path, but was ${given}.`);
   }
-  if (thread !== undefined && typeof thread !== 'boolean')
-    throw new BackpressureError(
-      'ERR_WBP_SQLITE_THREAD',
-      `thread must be a boolean, but was of type ${typeof thread}.`,
-    );
-  if (applicationFile !== undefined && typeof applicationFile !== 'boolean')
-    throw new BackpressureError(
-      'ERR_WBP_SQLITE_APPLICATION_FILE',
-      `applicationFile must be a boolean, but was of type ${typeof applicationFile}.`,
-    );
-  if (driver !== undefined && !DRIVERS.includes(driver as DriverName))
-    throw new BackpressureError(
-      'ERR_WBP_SQLITE_DRIVER',
-      `driver must be one of ${DRIVERS.map((name) => `'${name}'`).join(', ')}, but was ${inspect(driver)}.`,
-    );
+  if (thread !== undefined) checkBoolean('ERR_WBP_SQLITE_THREAD', 'thread', thread);
+  if (applicationFile !== undefined)
+    checkBoolean('ERR_WBP_SQLITE_APPLICATION_FILE', 'applicationFile', applicationFile);
+  if (driver !== undefined) checkOneOf('ERR_WBP_SQLITE_DRIVER', 'driver', driver, DRIVERS);
   const { MAX_SAFE_INTEGER: most } = Number;
   return {
     path: resolve(path),
@@ -108,8 +103,8 @@ export function settle(options: unknown): Settings {
     maxFileBytes: integer('ERR_WBP_SQLITE_MAX_FILE', 'maxFileBytes', maxFileBytes, 1, most),
     maxWalBytes:
       integer('ERR_WBP_SQLITE_MAX_WAL', 'maxWalBytes', maxWalBytes, MIN_WAL_BYTES, most) ?? DEFAULT_WAL_BYTES,
-    thread,
-    applicationFile,
+    thread: thread as boolean | undefined,
+    applicationFile: applicationFile as boolean | undefined,
     driver: driver as DriverName | undefined,
   };
 }
@@ -123,9 +118,8 @@ function integer(
 ): number | undefined {
   if (value === undefined) return undefined;
   if (typeof value === 'number' && Number.isInteger(value) && value >= least && value <= most) return value;
+  const from = least.toLocaleString('en');
   const range =
-    most === Number.MAX_SAFE_INTEGER
-      ? `of at least ${least.toLocaleString('en')}`
-      : `from ${least.toLocaleString('en')} to ${most.toLocaleString('en')}`;
-  throw new BackpressureError(code, `${name} must be an integer ${range}, but was ${inspect(value)}.`);
+    most === Number.MAX_SAFE_INTEGER ? `of at least ${from}` : `from ${from} to ${most.toLocaleString('en')}`;
+  throw invalid(code, name, `an integer ${range}`, value);
 }

@@ -1,10 +1,9 @@
-import { checkNames, type Clock, holdTimer, invalid } from '@webhook-backpressure/base';
+import { checkNames, checkNumber, type Clock, DAY_MS, holdTimer } from '@webhook-backpressure/base';
 import type { Listeners } from '../delivery/events.ts';
 import type { CloseReport } from './intake.ts';
 import type { Ledger } from '../delivery/ledger.ts';
 
 const DEFAULT_TIMEOUT_MS = 10_000;
-const MAX_TIMEOUT_MS = 86_400_000;
 
 /** What a shutdown works with. */
 export interface ShutdownParts {
@@ -34,9 +33,7 @@ export class Shutdown {
   begin(options: { timeoutMs?: number | undefined }): Promise<CloseReport> {
     checkNames(options, 'close()', ['timeoutMs'], 'ERR_WBP_CLOSE');
     const { timeoutMs = DEFAULT_TIMEOUT_MS } = options;
-    if (!(typeof timeoutMs === 'number' && timeoutMs >= 0 && timeoutMs <= MAX_TIMEOUT_MS)) {
-      throw invalid('ERR_WBP_CLOSE', 'timeoutMs', 'a number of milliseconds from 0 to 86,400,000', timeoutMs);
-    }
+    checkNumber('ERR_WBP_CLOSE', 'timeoutMs', timeoutMs, 0, DAY_MS, 'milliseconds');
     if (this.#report === undefined) {
       let resolve: ((report: CloseReport) => void) | undefined;
       this.#report = new Promise((settle) => {

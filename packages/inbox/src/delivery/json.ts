@@ -1,3 +1,5 @@
+import { BackpressureError, type BackpressureErrorCode } from '@webhook-backpressure/base';
+
 /** A value that JSON represents without loss. Fields that are `undefined` are omitted. */
 export type Json =
   null | boolean | number | string | readonly Json[] | { readonly [name: string]: Json | undefined };
@@ -14,7 +16,7 @@ export class NotJsonError extends Error {}
  * @throws NotJsonError for a value that JSON drops, changes or refuses: a function, a bigint, NaN, a Date or another
  * class, a promise, a circular reference.
  */
-export function frozenJson(value: unknown, at = '', depth = 0): Json {
+function frozenJson(value: unknown, at = '', depth = 0): Json {
   if (depth > MAX_DEPTH)
     throw new NotJsonError(`${at} is nested more than ${String(MAX_DEPTH)} levels deep or circular`);
   switch (typeof value) {
@@ -34,6 +36,26 @@ export function frozenJson(value: unknown, at = '', depth = 0): Json {
       if (isPlain(value)) return frozenFields(value, at, depth);
   }
   throw new NotJsonError(`${at === '' ? 'the value' : at} is ${kindOf(value)}`);
+}
+
+/** The context is stored with every delivery and counts against `maxBytes`. */
+const MAX_CONTEXT_CHARACTERS = 16 * 1024;
+
+/**
+ * A frozen copy of a context.
+ *
+ * @param must - the beginning of the message of the error that is thrown for any other value, with `code`.
+ */
+export function boundedContext(given: unknown, code: BackpressureErrorCode, must: string): Json {
+  try {
+    const context = frozenJson(given);
+    const size = JSON.stringify(context).length;
+    if (size <= MAX_CONTEXT_CHARACTERS) return context;
+    throw new BackpressureError(code, `${must} at most 16,384 characters of JSON, but has ${String(size)}.`);
+  } catch (error) {
+    if (!(error instanceof NotJsonError)) throw error;
+    throw new BackpressureError(code, `${must} a JSON value, but ${error.message.replace(/^\./, '')}.`);
+  }
 }
 
 function frozenFields(value: object, at: string, depth: number): Json {

@@ -1,36 +1,10 @@
 import { BackpressureError, checkFunction, invalid, isRecord } from '@webhook-backpressure/base';
-import type { InboxStore } from '../store/inbox-store.ts';
+import { isInboxStore } from '../store/as-inbox-store.ts';
 import { isUnshared } from '../store/memory/memory-store.ts';
 import type { ReceivingStore } from '../store/receiving-store.ts';
 import type { InboxOptions } from './inbox-options.ts';
 
 const RECEIVING_CALLS: readonly (keyof ReceivingStore)[] = ['open', 'put', 'stats', 'close'];
-const STORE_CALLS: readonly (keyof InboxStore)[] = [
-  ...RECEIVING_CALLS,
-  'claim',
-  'renew',
-  'settle',
-  'nextDueMs',
-  'listDeadLetters',
-  'getDeadLetter',
-  'countDeadLetters',
-  'redrive',
-  'purge',
-  'noteRoom',
-  'listPending',
-  'getPending',
-  'listCompleted',
-  'getCompleted',
-  'countCompleted',
-  'replay',
-  'dropCompleted',
-  'forget',
-  'forgetId',
-  'hasten',
-  'pause',
-  'resume',
-  'depthByKey',
-];
 
 /** What an inbox does: it receives deliveries, handles them, or both. */
 export type InboxRole = 'both' | 'receiver' | 'worker';
@@ -169,11 +143,11 @@ type Handling = Readonly<Partial<Record<'store' | 'process' | 'processBatch' | '
  */
 export function checkStoreAndProcess(options: Handling, role: InboxRole): void {
   const { store, process, processBatch, on } = options;
-  if (!has(store, RECEIVING_CALLS))
+  if (!isStore(store))
     throw invalid('ERR_WBP_STORE', 'store', 'a store, such as memoryStore() or sqliteStore({ path })', store);
   if (role === 'receiver') {
     if (!isUnshared(store)) return;
-  } else if (!has(store, STORE_CALLS)) {
+  } else if (!isInboxStore(store)) {
     throw new BackpressureError(
       'ERR_WBP_ROLE',
       'The store only receives deliveries: workers cannot claim any from it. Remove process and the options of workers, or use another store.',
@@ -188,6 +162,6 @@ export function checkStoreAndProcess(options: Handling, role: InboxRole): void {
   if (typeof process !== 'function') throw invalid('ERR_WBP_PROCESS', 'process', 'a function', process);
 }
 
-function has(store: unknown, calls: readonly string[]): boolean {
-  return isRecord(store) && calls.every((call) => typeof store[call] === 'function');
+function isStore(store: unknown): store is ReceivingStore {
+  return isRecord(store) && RECEIVING_CALLS.every((call) => typeof store[call] === 'function');
 }

@@ -1,7 +1,7 @@
 import { BackpressureError, checkNames, invalid, isRecord, show } from '@webhook-backpressure/base';
 import { DEFAULT_KEY } from '@webhook-backpressure/core/extend';
 import type { InboxState } from '../capacity/inbox-state.ts';
-import { frozenJson, NotJsonError, type Json } from '../delivery/json.ts';
+import { boundedContext, type Json } from '../delivery/json.ts';
 import { NO_REQUEST } from '../delivery/request-facts.ts';
 import type { StoredDelivery } from '../delivery/stored-delivery.ts';
 import { randomUuid, utf8 } from '../encryption/web-crypto.ts';
@@ -51,7 +51,6 @@ export interface AddResult {
 
 const NAMES = ['id', 'key', 'sender', 'headers', 'body', 'context'];
 const MAX_CHARACTERS = 256;
-const MAX_CONTEXT_CHARACTERS = 16 * 1024;
 
 /** @throws BackpressureError `ERR_WBP_ADD` for an invalid delivery. */
 export function plainDelivery(
@@ -70,7 +69,7 @@ export function plainDelivery(
     isIdGenerated: id === undefined,
     sender,
     request: NO_REQUEST,
-    context: contextOf(context),
+    context: boundedContext(context, 'ERR_WBP_ADD', 'context must be'),
     headers: withoutRedacted(addedHeaders(headers), fixtures.redacts),
     rawBody: bodyOf(body, settings.maxBodyBytes),
     receivedAtMs: wall.rawMs(),
@@ -98,22 +97,6 @@ export function addedHeaders(headers: unknown): Record<string, string> {
     entries.push([name.toLowerCase(), value]);
   }
   return Object.fromEntries(entries);
-}
-
-function contextOf(given: unknown): Json {
-  let context: Json;
-  try {
-    context = frozenJson(given);
-  } catch (error) {
-    if (!(error instanceof NotJsonError)) throw error;
-    throw new BackpressureError(
-      'ERR_WBP_ADD',
-      `context must be a JSON value, but ${error.message.replace(/^\./, '')}.`,
-    );
-  }
-  const size = JSON.stringify(context).length;
-  if (size <= MAX_CONTEXT_CHARACTERS) return context;
-  throw invalid('ERR_WBP_ADD', 'context', 'at most 16,384 characters of JSON', size);
 }
 
 /** A copy, since the application may change its bytes before they are stored. */

@@ -1,9 +1,9 @@
-import { BackpressureError, invalidResult, isThenable } from '@webhook-backpressure/base';
+import { invalidResult, isThenable } from '@webhook-backpressure/base';
 import { randomUuid, subtle, toHex, utf8 } from '../encryption/web-crypto.ts';
 import { DEFAULT_KEY } from '@webhook-backpressure/core/extend';
 import type { Delivery } from '@webhook-backpressure/core';
 import { inboxDelivery, type RawDelivery } from '../delivery/inbox-delivery.ts';
-import { frozenJson, NotJsonError, type Json } from '../delivery/json.ts';
+import { boundedContext, type Json } from '../delivery/json.ts';
 import type { StoredDelivery } from '../delivery/stored-delivery.ts';
 import type { InboxOptions } from '../options/inbox-options.ts';
 import type { Verifier } from '../verifiers/verifier.ts';
@@ -11,8 +11,6 @@ import type { Verifier } from '../verifiers/verifier.ts';
 const MAX_CHARACTERS = 256;
 /** Operator calls read it as every delivery: with this id, purging one dead letter would purge all. */
 const RESERVED_ID = 'all';
-/** The context is stored with every delivery and counts against `maxBytes`. */
-const MAX_CONTEXT_CHARACTERS = 16 * 1024;
 
 /** The latest time of an earliest start. */
 const MAX_AHEAD_MS = 31_536_000_000;
@@ -63,13 +61,7 @@ export function contextOf(options: Pick<InboxOptions<never>, 'context'>, source:
   const given: unknown = options.context?.(source as never);
   if (given === undefined) return null;
   if (isThenable(given)) throw invalidResult('ERR_WBP_CONTEXT', 'context', 'a JSON value', given);
-  const context = checked(given);
-  const size = JSON.stringify(context).length;
-  if (size <= MAX_CONTEXT_CHARACTERS) return context;
-  throw new BackpressureError(
-    'ERR_WBP_CONTEXT',
-    `context() must return at most ${String(MAX_CONTEXT_CHARACTERS)} characters of JSON, but returned ${String(size)}.`,
-  );
+  return boundedContext(given, 'ERR_WBP_CONTEXT', 'context() must return');
 }
 
 /**
@@ -88,18 +80,6 @@ export function notBeforeMsOf(
   if (typeof atMs !== 'number' || !(atMs <= receivedAtMs + MAX_AHEAD_MS))
     throw invalidResult('ERR_WBP_CALLBACK', 'notBefore', 'a time at most a year ahead, or undefined', given);
   return atMs > receivedAtMs ? atMs : undefined;
-}
-
-function checked(given: unknown): Json {
-  try {
-    return frozenJson(given);
-  } catch (error) {
-    if (!(error instanceof NotJsonError)) throw error;
-    throw new BackpressureError(
-      'ERR_WBP_CONTEXT',
-      `context() must return a JSON value, but ${error.message.replace(/^\./, '')}.`,
-    );
-  }
 }
 
 /**

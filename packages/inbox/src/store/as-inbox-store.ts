@@ -5,7 +5,7 @@ import type { ReceivingStats, ReceivingStore } from './receiving-store.ts';
 /** Calls of an {@link InboxStore} that a store for receivers alone may lack, because they belong to workers or operators. */
 const REFUSED = [
   ...(['claim', 'claimKeys', 'dueKeys', 'renew', 'settle', 'nextDueMs', 'hasten'] as const),
-  ...(['pause', 'resume'] as const),
+  ...(['pause', 'resume', 'depthByKey'] as const),
   ...(['listDeadLetters', 'scanDeadLetters', 'getDeadLetter', 'countDeadLetters'] as const),
   ...(['redrive', 'purge', 'noteRoom'] as const),
   ...(['listPending', 'getPending', 'listCompleted', 'getCompleted', 'countCompleted'] as const),

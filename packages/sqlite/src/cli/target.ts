@@ -9,13 +9,11 @@ import {
 import type { Connection } from '../connection/connection.ts';
 import { isAlive } from '../file/owner-lock.ts';
 import { isRemembered } from '../finished/completed-ids.ts';
-import { forgetId, getCompleted, listCompleted, replay } from '../finished/completed.ts';
-import { getDeadLetter, listDeadLetters, purge, scanDeadLetters } from '../finished/dead-letters.ts';
-import { countFinished, KEPT, putBack, DEAD_LETTERS } from '../finished/finished.ts';
 import { settle } from '../options.ts';
-import { getPending, keysOf, listPending } from '../queue/pending.ts';
+import { keysOf } from '../queue/pending.ts';
+import { adminCalls } from '../store/file-store.ts';
 import { changeInboxFile, readInboxFile } from '../store/inbox-file.ts';
-import { pause, readRoom, readStats, resume } from '../tables/totals.ts';
+import { readRoom } from '../tables/totals.ts';
 
 /** Longer than in a receiver: nothing else waits while the tool does. */
 const BUSY_TIMEOUT_MS = 10_000;
@@ -60,22 +58,7 @@ type OwnerRow = readonly [id: number, pid: number, host: string, sinceMs: number
 function toolStore(connection: Connection): ToolStore {
   return {
     place: { name: 'file', value: connection.path },
-    stats: () => readStats(connection),
-    listDeadLetters: (page) => listDeadLetters(connection, page),
-    scanDeadLetters: (page) => scanDeadLetters(connection, page),
-    getDeadLetter: (id, scope) => getDeadLetter(connection, id, scope),
-    countDeadLetters: (id, scope) => countFinished(connection, DEAD_LETTERS, id, scope),
-    redrive: (id, which) => putBack(connection, DEAD_LETTERS, id, which),
-    purge: (id, which) => purge(connection, id, which),
-    listPending: (query) => listPending(connection, query),
-    getPending: (ref, nowMs) => getPending(connection, ref, nowMs),
-    listCompleted: (query) => listCompleted(connection, query),
-    getCompleted: (id, scope) => getCompleted(connection, id, scope),
-    countCompleted: (id, scope) => countFinished(connection, KEPT, id, scope),
-    replay: (id, which) => replay(connection, id, which),
-    forgetId: (ref) => forgetId(connection, ref),
-    pause: (key) => pause(connection, key),
-    resume: (key) => resume(connection, key),
+    ...adminCalls(() => connection),
     keysOf: (id) => keysOf(connection, id),
     isRemembered: (ref) => isRemembered(connection, ref),
     room: () => readRoom(connection),

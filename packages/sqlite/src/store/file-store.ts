@@ -1,5 +1,6 @@
 import { BackpressureError } from '@webhook-backpressure/base';
 import type { InboxStore, OpenedStore } from '@webhook-backpressure/inbox';
+import type { ToolStore } from '@webhook-backpressure/inbox/tool';
 import { outcomeOf, type Connection, type Outcome } from '../connection/connection.ts';
 import { useDriver } from '../connection/drivers.ts';
 import { DiskSpace, shrink } from '../file/disk-space.ts';
@@ -75,33 +76,42 @@ export function fileStore(settings: Settings): FileStore {
     renew: (claims, lease) => renew(connection(), file().self, claims, lease),
     settle: (settlements, nowMs) => settle(connection(), file().disk, file().self, settlements, nowMs),
     hasten: (which) => hasten(connection(), which),
+    ...adminCalls(connection),
+    noteRoom: (room) => {
+      noteRoom(connection(), room);
+    },
+    dropCompleted: (which) => dropCompleted(connection(), which),
+    forget: (which) => forget(connection(), which),
+    depthByKey: () => depthByKey(connection()),
+    close: (nowMs) => {
+      const closing = file();
+      open = undefined;
+      closing.close(nowMs);
+    },
+  };
+}
+
+/** The calls of operators, which need no owner. */
+export function adminCalls(
+  connection: () => Connection,
+): Omit<Pick<InboxStore, keyof InboxStore & keyof ToolStore>, 'close'> {
+  return {
+    stats: () => readStats(connection()),
     listDeadLetters: (page) => listDeadLetters(connection(), page),
     scanDeadLetters: (page) => scanDeadLetters(connection(), page),
     getDeadLetter: (id, scope) => getDeadLetter(connection(), id, scope),
     countDeadLetters: (id, scope) => countFinished(connection(), DEAD_LETTERS, id, scope),
     redrive: (id, which) => putBack(connection(), DEAD_LETTERS, id, which),
     purge: (id, which) => purge(connection(), id, which),
-    noteRoom: (room) => {
-      noteRoom(connection(), room);
-    },
     listPending: (query) => listPending(connection(), query),
     getPending: (ref, nowMs) => getPending(connection(), ref, nowMs),
     listCompleted: (query) => listCompleted(connection(), query),
     getCompleted: (id, scope) => getCompleted(connection(), id, scope),
     countCompleted: (id, scope) => countFinished(connection(), KEPT, id, scope),
     replay: (id, which) => replay(connection(), id, which),
-    dropCompleted: (which) => dropCompleted(connection(), which),
-    forget: (which) => forget(connection(), which),
     forgetId: (ref) => forgetId(connection(), ref),
     pause: (key) => pause(connection(), key),
     resume: (key) => resume(connection(), key),
-    depthByKey: () => depthByKey(connection()),
-    stats: () => readStats(connection()),
-    close: (nowMs) => {
-      const closing = file();
-      open = undefined;
-      closing.close(nowMs);
-    },
   };
 }
 

@@ -47,11 +47,7 @@ describe('the option context', () => {
     ['a bigint', () => ({ n: 1n }), 'n is of type bigint'],
     ['a function', () => ({ f: () => 'geheim' }), 'f is of type function'],
     ['a circle', () => circle, 'is nested more than 64 levels deep or circular'],
-    [
-      'too much',
-      () => ({ text: 'x'.repeat(16_384) }),
-      'at most 16384 characters of JSON, but returned 16395',
-    ],
+    ['too much', () => ({ text: 'x'.repeat(16_384) }), 'at most 16,384 characters of JSON, but has 16395'],
     ['bytes', () => new Uint8Array(3), 'the value is an instance of Uint8Array'],
   ])('rejects when it returns %s', async (_, context, says) => {
     const failed = deliver(context);
