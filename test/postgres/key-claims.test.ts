@@ -74,7 +74,7 @@ describe.skipIf(isSkipped)('claims of named keys on PostgreSQL', () => {
     expect((await claimKey(store, 'head')).claimed).toEqual([]);
     await client.query(
       `ROLLBACK; BEGIN;
-      SELECT FROM ${bed.schema}.claim_keys_v1(99, 1000, ${String(START)}, '{shop}', '{1}', '{true}', '{true}', '{-Infinity}', '{0}', '{NULL}')`,
+      SELECT FROM ${bed.schema}.claim_keys_v1(99, 1000, ${String(START)}, '{shop}', '{1}', '{true}', '{true}', '{-Infinity}', '{0}', '{NULL}', NULL, NULL)`,
     );
     const second = claimKey(store, 'head');
     await blocked(bed, 1, [second]);

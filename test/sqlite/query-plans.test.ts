@@ -28,6 +28,7 @@ type Step = readonly [id: number, parent: number, notUsed: number, detail: strin
 it('reads no more rows than needed with any statement, however many deliveries are stored', async () => {
   const scratch = new Scratch();
   const store = await opened(scratch.bed());
+  const other = await opened(scratch.bed());
   const spies = (['get', 'all', 'run'] as const).map((name) => vi.spyOn(Connection.prototype, name));
   const nowMs = START;
   const lease = { leaseMs: LEASE, nowMs };
@@ -72,6 +73,14 @@ it('reads no more rows than needed with any statement, however many deliveries a
   await store.dropCompleted({ ...ANY, beforeMs: 0, keepBytes: 0 });
   await store.forget({ beforeMs: START + 1, keep: 0, limit: 9, nowMs: START + 1 });
   await store.forgetId({ key: 'shop', id: 'a' });
+  await put(
+    store,
+    ['g', 'h'].map((id) => delivery(id)),
+  );
+  await claim(other, 2);
+  const after = { leaseMs: LEASE, nowMs: START + LEASE, maxStranded: 1 };
+  const [suspect] = await store.claimKeys([{ key: 'shop', count: 1, isHeadOnly: false }], after);
+  expect(suspect?.claimed).toMatchObject([{ strandings: 1 }]);
   await store.noteRoom({ depth: 1, bytes: 1 });
   await store.stats();
   const statements = new Set(spies.flatMap((spy) => spy.mock.calls.map(([sql]) => sql)));

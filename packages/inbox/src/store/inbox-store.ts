@@ -94,6 +94,13 @@ export interface KeyClaimOptions {
   readonly nowMs: number;
   /** Whether new deliveries are claimed, the latest first. Default false. */
   readonly isNewestFirst?: boolean | undefined;
+  /**
+   * The most deliveries with a stranding, of all wants together; 0 for none. A want may then get fewer than are due. Not
+   * with heads only. Default: any number.
+   */
+  readonly maxStranded?: number | undefined;
+  /** The most strandings that one of these may have. Default: any number. */
+  readonly maxStrandings?: number | undefined;
 }
 
 /** How much of one key to claim. */
@@ -186,7 +193,7 @@ export interface InboxStore extends ReceivingStore, StoreAdmin {
    */
   claim(count: number, options: ClaimOptions): Awaitable<readonly ClaimedDelivery[]>;
   /**
-   * Claims deliveries of named keys that are due or whose claim was stranded, whatever their number of strandings. Within
+   * Claims deliveries of named keys that are due or whose claim was stranded. Within
    * a key the earliest due comes first; of those due at the same time, the one stored first. The claims are the same as
    * those of `claim`. With `isNewestFirst`, the latest due comes first; of those due at the same time, the one stored last. Then
    * only deliveries are claimed that were never tried; those that were delayed once may be left out. Not of an ordered store,

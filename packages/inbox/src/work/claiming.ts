@@ -9,7 +9,6 @@ import { LimitedClaims, type Token } from './limited-claims.ts';
 import type { Outages } from './outages.ts';
 import type { HandlerRun } from './handler-run.ts';
 import type { LookAhead } from './look-ahead.ts';
-import type { RunSettler } from './run-settler.ts';
 import type { RunningHandlers } from './running-handlers.ts';
 
 /** The delay of the next try when a due delivery cannot be claimed because another process blocks it. */
@@ -23,7 +22,6 @@ export interface ClaimingParts {
   readonly ahead: LookAhead | undefined;
   readonly handlers: RunningHandlers;
   readonly outages: Outages;
-  readonly settler: RunSettler;
   /** Takes on a claimed delivery. Returns its run if it may start. */
   readonly begin: (claimed: ClaimedDelivery, token?: Token) => HandlerRun | undefined;
 }
@@ -79,20 +77,12 @@ export class Claiming {
     this.limited ??= new LimitedClaims(this.#inbox, outages.load, begin, this.#start);
   }
 
-  /** Counts a suspect. A claim from any key returns no more of them than may run; one of a named key does. */
-  mayTry(run: HandlerRun): boolean {
-    if (!run.isSuspect) return true;
-    if (this.limited === undefined) {
-      this.#suspects.began();
-      return true;
-    }
-    const { key, strandings } = run.claimed;
-    run.isSuspect = this.#suspects.admits(strandings, this.#attempts);
-    if (!run.isSuspect) this.limited.defer(key);
-    return run.isSuspect;
+  /** Counts a suspect. */
+  suspectBegan(run: HandlerRun): void {
+    this.#suspects.began(run.claimed.strandings);
   }
 
-  /** A suspect that was counted has ended. */
+  /** A suspect has ended. */
   suspectEnded(run: HandlerRun): void {
     this.#suspects.ended(run.isMade);
     if (this.#suspects.isResting) this.limited?.resume(this.#suspects.room(this.#attempts));
@@ -139,7 +129,10 @@ export class Claiming {
         return;
       }
       if (this.limited !== undefined) {
-        if (await this.limited.claim({ count, roomOf })) continue;
+        const suspects = this.#suspects.roomByKey(this.#attempts);
+        const hasClaimed = await this.limited.claim({ count, roomOf, suspects });
+        if (this.#suspects.isResting) this.limited.forgetDeferred();
+        if (hasClaimed) continue;
         const claimsAgain = outages.cameShort(allowance, isIdle);
         isIdle = true;
         if (claimsAgain) continue;
@@ -167,15 +160,13 @@ export class Claiming {
   }
 
   readonly #start = async (runs: readonly HandlerRun[]): Promise<void> => {
-    const { handlers, ahead, settler } = this.#parts;
-    const isTokenFresh = !settler.hasRefused;
-    if (!isTokenFresh) await settler.refused();
+    const { handlers, ahead } = this.#parts;
     if (ahead !== undefined) {
       await ahead.begin(runs);
       return;
     }
     for (const run of runs) {
-      run.isTokenFresh = isTokenFresh;
+      run.isTokenFresh = true;
       handlers.add(run);
       run.isTokenFresh = false;
     }

@@ -1,5 +1,10 @@
+import type { KeyClaimOptions } from '../store/inbox-store.ts';
+
 /** With fewer attempts, an innocent delivery cannot afford the attempt that a second stranding costs. */
 const MIN_ATTEMPTS = 3;
+/** Which of them a claim by keys may return. */
+export type SuspectRoom = Pick<KeyClaimOptions, 'maxStranded' | 'maxStrandings'>;
+
 /** With claims by key: a group follows the one before immediately. After so long, the next follows another crash. */
 const QUIET_MS = 1000;
 
@@ -17,6 +22,8 @@ export class CrashSuspects {
   /** Whether more may join the group: none has ended, and the last claim returned all that were asked for. */
   #isFilling = false;
   #isClean = true;
+  /** Whether one of the group was stranded more than once. It ran alone, and so does the next one. */
+  #isAlone = false;
   #endedMs = -Infinity;
 
   constructor(now: () => number) {
@@ -36,15 +43,11 @@ export class CrashSuspects {
     return this.#isFilling ? Math.max(0, size - this.#count) : 0;
   }
 
-  /**
-   * Whether a suspect may begin that was claimed by its key, without regard to the room. One that was stranded again begins
-   * alone.
-   */
-  admits(strandings: number, attempts: number): boolean {
-    if (this.room(attempts) <= 0 || (strandings > 1 && this.#running > 0)) return false;
-    this.began();
-    if (strandings > 1) this.#isFilling = false;
-    return true;
+  /** How many a claim by keys may return. One that was stranded again begins alone. */
+  roomByKey(attempts: number): SuspectRoom {
+    const maxStranded = this.room(attempts);
+    const mayBeAlone = this.#running === 0 && maxStranded === 1;
+    return { maxStranded, maxStrandings: mayBeAlone ? undefined : 1 };
   }
 
   /** A claim for up to `room` suspects returned `count`, which have begun. */
@@ -55,12 +58,14 @@ export class CrashSuspects {
     if (this.#running === 0) this.#size = 1;
   }
 
-  began(): void {
+  began(strandings: number): void {
     if (this.#running === 0) {
       this.#count = 0;
       this.#isFilling = true;
       this.#isClean = true;
+      this.#isAlone = strandings > 1;
     }
+    if (strandings > 1) this.#isFilling = false;
     this.#running += 1;
     this.#count += 1;
   }
@@ -72,6 +77,6 @@ export class CrashSuspects {
     if (!isClean) this.#isClean = false;
     if (this.#running > 0) return;
     this.#endedMs = this.#now();
-    this.#size = this.#isClean && this.#count >= this.#size ? 2 * this.#size : 1;
+    this.#size = this.#isClean && !this.#isAlone ? 2 * this.#count : 1;
   }
 }

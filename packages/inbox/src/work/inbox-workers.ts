@@ -98,7 +98,6 @@ export class InboxWorkers {
       ahead: this.#ahead,
       handlers: this.handlers,
       outages: this.outages,
-      settler,
       begin: (claimed, token) => this.#begin(claimed, false, token),
     });
   }
@@ -213,12 +212,11 @@ export class InboxWorkers {
       this.outages.claimed(key);
       limited?.began(key);
     }
-    const mayTry = isAhead ? !run.isSuspect : this.#claiming.mayTry(run);
+    if (run.isSuspect) this.#claiming.suspectBegan(run);
     const isHeld = token?.mayStart === false || limited?.isHeld(key) === true || this.#claiming.isPaused(key);
     const heldUntilMs = this.#rules.heldUntilMs(claimed);
     const lastError = this.#rules.lastErrorOf(run);
-    if (!mayTry) this.#settler.refuse(run);
-    else if (!this.#isOpen || isHeld) this.#settler.giveBackSoon(run);
+    if (!this.#isOpen || isHeld) this.#settler.giveBackSoon(run);
     else if (lastError !== undefined) inBackground(this.#settler.failLast(run, lastError));
     else if (heldUntilMs !== undefined) this.#settler.giveBackSoon(run, heldUntilMs);
     else {
@@ -236,7 +234,7 @@ export class InboxWorkers {
     run.state = 'over';
     const { holder } = run;
     this.#claiming.limited?.ended(key, isSuccess, run.rate);
-    if (run.isSuspect && !run.isPassive) this.#claiming.suspectEnded(run);
+    if (run.isSuspect) this.#claiming.suspectEnded(run);
     if (!run.isPassive) holder.users -= 1;
     if (holder.users === 0 && !run.isPassive) {
       this.#free(holder);

@@ -22,9 +22,7 @@ export class Turn implements Heaped {
   tokenAtMs: number = LONG_AGO;
   /** Until when nothing of the key starts, because a handler said so. */
   heldUntilMs: number = LONG_AGO;
-  /** Until when it is not tried, because of deliveries that were in flight when a process died. */
-  deferredUntilMs: number = LONG_AGO;
-  /** The delay of the next try when others have claimed all that may be. */
+  /** The delay of the next try when something is due, but may not be claimed yet. */
   recheckMs = 0;
   /** Deliveries that this process has claimed. */
   runs = 0;
@@ -64,7 +62,7 @@ export class Turn implements Heaped {
   /** When its next delivery may start; Infinity: not before a run ends or a delivery arrives. */
   get startMs(): number {
     if (this.runs >= this.limit.maxConcurrent) return Infinity;
-    return Math.max(this.dueMs, this.tokenAtMs, this.heldUntilMs, this.deferredUntilMs);
+    return Math.max(this.dueMs, this.tokenAtMs, this.heldUntilMs);
   }
 
   /** When it may have a turn: also to be asked for its limits again, or to be forgotten. */

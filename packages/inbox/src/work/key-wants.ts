@@ -1,6 +1,7 @@
 import type { BucketLimit } from '@webhook-backpressure/fleet';
 import type { KeyTokens } from './key-tokens.ts';
 import type { KeyTurns, Turn } from './key-turns.ts';
+import type { SuspectRoom } from './crash-suspects.ts';
 import { PriorityShares } from './priority-shares.ts';
 
 /** Keys of one call of the store. */
@@ -13,6 +14,7 @@ export interface ClaimRoom {
   readonly count: number;
   /** The most that this process may have of a key, now. */
   readonly roomOf: (key: string) => number;
+  readonly suspects: SuspectRoom;
 }
 
 /** What a call is to claim of one key. */
@@ -40,7 +42,7 @@ export class KeyWants {
   }
 
   /** The keys whose turn it is, with the counts that they may have. */
-  next({ count, roomOf }: ClaimRoom): Want[] {
+  next({ count, roomOf }: Pick<ClaimRoom, 'count' | 'roomOf'>): Want[] {
     const wants: Want[] = [];
     const passed: Turn[] = [];
     this.shares.divide(count, (rank, most) => this.#addWants(wants, passed, rank, { count: most, roomOf }));
@@ -51,7 +53,12 @@ export class KeyWants {
   }
 
   /** Adds wants for keys of one priority. Returns how many deliveries they are. */
-  #addWants(wants: Want[], passed: Turn[], rank: number, { count, roomOf }: ClaimRoom): number {
+  #addWants(
+    wants: Want[],
+    passed: Turn[],
+    rank: number,
+    { count, roomOf }: Pick<ClaimRoom, 'count' | 'roomOf'>,
+  ): number {
     const nowMs = this.#now();
     let left = count;
     while (left > 0 && wants.length < MAX_WANTS) {

@@ -2,6 +2,7 @@ import { isThenable } from '@webhook-backpressure/base';
 import type { BucketLimit } from '@webhook-backpressure/fleet';
 import type { InboxState } from '../capacity/inbox-state.ts';
 import type { ClaimedDelivery, KeyClaim } from '../store/inbox-store.ts';
+import type { SuspectRoom } from './crash-suspects.ts';
 import { DueKeyList } from './due-key-list.ts';
 import type { HandlerRun } from './handler-run.ts';
 import { KeyTokens } from './key-tokens.ts';
@@ -9,14 +10,15 @@ import { KeyTurns, type Turn } from './key-turns.ts';
 import { type ClaimRoom, KeyWants, type Want } from './key-wants.ts';
 import { LEASE_MS } from './lease-renewal.ts';
 
-/** The delay of the next try when a delivery is due, but other processes have claimed all that may be. */
+/**
+ * The delay of the next try when a delivery is due, but may not be claimed: other processes have claimed all that may be, or
+ * it was in flight when a process died, and may not run beside others that were.
+ */
 const FIRST_RECHECK_MS = 50;
 const MAX_RECHECK_MS = 2000;
 
 /** Until tokens are asked for again that became too old during a claim. */
 const MIN_WAIT_MS = 1;
-/** The longest delay of the next try when a delivery may not start beside others that were in flight when a process died. */
-const SUSPECT_MS = 250;
 
 /** What the limits of its key say about a claimed delivery. */
 export interface Token {
@@ -39,7 +41,7 @@ export class LimitedClaims {
   readonly #turns = new KeyTurns();
   readonly #list: DueKeyList;
   readonly #wants: KeyWants;
-  /** Keys that wait for the end of others, the first first. */
+  /** Keys of which something is due that could not be claimed, the first first. */
   readonly #deferred = new Set<string>();
 
   /**
@@ -99,14 +101,7 @@ export class LimitedClaims {
     this.#turns.at(key).runs += 1;
   }
 
-  /** A claimed delivery may not start beside others that were in flight when a process died. */
-  defer(key: string): void {
-    const turn = this.#turns.at(key);
-    turn.deferredUntilMs = this.#inbox.now() + SUSPECT_MS;
-    this.#deferred.add(key);
-  }
-
-  /** The others have ended, and as many may start. */
+  /** The deliveries that others may not run beside have ended. So many may follow. */
   resume(count: number): void {
     const nowMs = this.#inbox.now();
     let left = count;
@@ -114,10 +109,13 @@ export class LimitedClaims {
       if (left === 0) return;
       left -= 1;
       this.#deferred.delete(key);
-      const turn = this.#turns.at(key);
-      turn.deferredUntilMs = nowMs;
-      this.#turns.review(turn, nowMs);
+      this.#turns.due(key, nowMs, nowMs);
     }
+  }
+
+  /** No delivery runs that others may not run beside. */
+  forgetDeferred(): void {
+    this.#deferred.clear();
   }
 
   /**
@@ -158,7 +156,10 @@ export class LimitedClaims {
     if (wants.length === 0) return isListed && this.nextMs <= this.#inbox.now();
     try {
       await this.#takeTokens(wants);
-      await this.#claim(wants.filter(({ count }) => count > 0));
+      await this.#claim(
+        wants.filter(({ count }) => count > 0),
+        room.suspects,
+      );
     } finally {
       const nowMs = this.#inbox.now();
       for (const { turn } of wants) {
@@ -204,7 +205,7 @@ export class LimitedClaims {
     this.tokens.giveBack(turn.key, count, rate);
   }
 
-  async #claim(wants: readonly Want[]): Promise<void> {
+  async #claim(wants: readonly Want[], suspects: SuspectRoom): Promise<void> {
     const newest = wants.filter(({ turn, count }) => turn.takesNewest(count));
     const earliest = wants.filter((want) => !newest.includes(want));
     // One after another: a store may take the claims of a call without an answer back when it gets the next one. Each call
@@ -212,7 +213,7 @@ export class LimitedClaims {
     const errors: unknown[] = [];
     for (const [some, isNewestFirst] of [[earliest, false] as const, [newest, true] as const]) {
       try {
-        await this.#claimSome(some, isNewestFirst);
+        await this.#claimSome(some, isNewestFirst, suspects);
       } catch (error) {
         errors.push(error);
       }
@@ -220,7 +221,7 @@ export class LimitedClaims {
     if (errors.length > 0) throw errors[0];
   }
 
-  async #claimSome(wants: readonly Want[], isNewestFirst: boolean): Promise<void> {
+  async #claimSome(wants: readonly Want[], isNewestFirst: boolean, suspects: SuspectRoom): Promise<void> {
     if (wants.length === 0) return;
     const { store, health, wall } = this.#inbox;
     const nowMs = wall.trustedMs();
@@ -233,7 +234,7 @@ export class LimitedClaims {
           const maxHeld = maxConcurrent === Infinity || isOrdered ? undefined : maxConcurrent;
           return { key, count, isHeadOnly: false, maxHeld };
         }),
-        { leaseMs: LEASE_MS, nowMs, isNewestFirst },
+        { leaseMs: LEASE_MS, nowMs, isNewestFirst, ...suspects },
       );
       if (results.length !== wants.length) throw new Error('The store must return one result for each key.');
     } catch (error) {
@@ -262,8 +263,11 @@ export class LimitedClaims {
     turn.left = isShort && !isNewestFirst ? 0 : Math.max(0, turn.left - claimed.length);
     this.#wants.shares.started(turn.limit.rank, claimed.length);
     turn.dueMs = turn.isOutdated ? nowMs : nowMs + Math.max(0, inMs);
-    if (claimed.length > 0) turn.recheckMs = 0;
-    else if (inMs <= 0 && !isNewestFirst) {
+    if (claimed.length > 0) {
+      turn.recheckMs = 0;
+      this.#deferred.delete(turn.key);
+    } else if (inMs <= 0 && !isNewestFirst) {
+      this.#deferred.add(turn.key);
       turn.recheckMs = Math.min(MAX_RECHECK_MS, Math.max(FIRST_RECHECK_MS, 2 * turn.recheckMs));
       turn.dueMs = nowMs + turn.recheckMs;
     }

@@ -146,7 +146,6 @@ export class LookAhead {
         if (claimed.length === count && roomIn(holder, batch) > 0 && holder.isWaiting) hungry.push(holder);
       }
     }
-    await this.#parts.settler.refused();
   }
 
   #startOrCollect(holder: HandlerRun, batch: BatchSettings, untilMs?: number): void {
@@ -165,7 +164,7 @@ export class LookAhead {
   }
 
   async #coalesce(runs: readonly HandlerRun[], coalesce: Coalesce): Promise<void> {
-    const { handlers, settler } = this.#parts;
+    const { handlers } = this.#parts;
     const groups = new Map<string, HandlerRun[]>();
     const keys = new Set<string>();
     const single: HandlerRun[] = [];
@@ -197,7 +196,6 @@ export class LookAhead {
       }
       this.#note(key, found.length, spare);
     }
-    await settler.refused();
     for (const run of single) handlers.add(run);
     for (const members of groups.values()) this.#startNewest(members);
   }
@@ -247,7 +245,10 @@ export class LookAhead {
     this.#parts.settler.giveBackSoon(run);
   }
 
-  /** Without an answer there is nothing more: the claimed deliveries run without it. */
+  /**
+   * Claims none that was in flight when a process died: it runs alone. Without an answer there is nothing more: the
+   * claimed deliveries run without it.
+   */
   async #claim(
     wants: readonly (readonly [key: string, count: number])[],
   ): Promise<readonly (readonly ClaimedDelivery[])[]> {
@@ -255,7 +256,7 @@ export class LookAhead {
     try {
       const claims = await store.claimKeys(
         wants.map(([key, count]) => ({ key, count, isHeadOnly: false })),
-        { leaseMs: LEASE_MS, nowMs: wall.trustedMs() },
+        { leaseMs: LEASE_MS, nowMs: wall.trustedMs(), maxStranded: 0 },
       );
       return claims.map(({ claimed }) => claimed);
     } catch (error) {

@@ -43,8 +43,6 @@ export class RunSettler {
   readonly #onDead: InboxOptions['onDead'];
   readonly #ended: (run: HandlerRun, isSuccess: boolean) => void;
   readonly #settlements: GroupCommit<Settlement, boolean>;
-  /** Of the claim in progress. */
-  readonly #refused: Promise<void>[] = [];
 
   /** @param ended - called when a run is over and its worker free. */
   constructor(
@@ -95,26 +93,6 @@ export class RunSettler {
     inBackground(this.giveBack(run, retryAtMs));
   }
 
-  /** Gives back a delivery that may not run beside others that were in flight when a process died. */
-  refuse(run: HandlerRun): void {
-    const tried = new Promise<void>((resolve) => {
-      inBackground(this.giveBack(run, undefined, resolve));
-    });
-    this.#refused.push(tried);
-  }
-
-  get hasRefused(): boolean {
-    return this.#refused.length > 0;
-  }
-
-  /**
-   * Resolves when the refused deliveries are given back, or that has failed once. A handler that ends the process as soon as it is
-   * called would strand it again, and use up an attempt of each.
-   */
-  async refused(): Promise<void> {
-    await Promise.all(this.#refused.splice(0));
-  }
-
   /** Ends a run whose handler has thrown. */
   async fail(run: HandlerRun, thrown: unknown, what: FailureFacts = {}): Promise<void> {
     const error = errorMessageOf(thrown);
@@ -129,12 +107,9 @@ export class RunSettler {
     await this.#fail(run, error, 0, this.#last(run));
   }
 
-  /**
-   * @param retryAtMs - when it is due again, in ms since 1970. Absent: immediately.
-   * @param tried - called when it is stored, or that has failed once.
-   */
-  async giveBack(run: HandlerRun, retryAtMs?: number, tried?: () => void): Promise<void> {
-    if (!(await this.#settle(run, { ...run.ref, as: 'released', retryAtMs }, tried))) return;
+  /** @param retryAtMs - when it is due again, in ms since 1970. Absent: immediately. */
+  async giveBack(run: HandlerRun, retryAtMs?: number): Promise<void> {
+    if (!(await this.#settle(run, { ...run.ref, as: 'released', retryAtMs }))) return;
     this.#inbox.report.emit({ type: 'released', ...run.facts });
     this.#ended(run, false);
   }
@@ -232,12 +207,11 @@ export class RunSettler {
   }
 
   /** Stores the result, however long that takes. Returns false when another process had taken over the claim. */
-  async #settle(run: HandlerRun, settlement: Settlement, tried?: () => void): Promise<boolean> {
+  async #settle(run: HandlerRun, settlement: Settlement): Promise<boolean> {
     const { health, finished } = this.#inbox;
     const confirmRoom = finished.expect(settlement, run.bytes);
     run.state = 'settling';
     for (;;) {
-      if (health.isResting) tried?.();
       await health.rest();
       try {
         const isHeld = await this.#settlements.add(settlement);
@@ -252,8 +226,6 @@ export class RunSettler {
         confirmRoom(false);
         this.#ended(run, false);
         return false;
-      } finally {
-        tried?.();
       }
     }
   }

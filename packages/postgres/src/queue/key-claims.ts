@@ -52,6 +52,8 @@ export class KeyClaims {
         looks.map(({ floor }) => floor.dueMs),
         looks.map(({ floor }) => floor.seq),
         wants.map(({ maxHeld }) => maxHeld ?? null),
+        lease.maxStranded ?? null,
+        lease.maxStrandings ?? null,
       ]);
     });
     const tookMs = performance.now() - startedMs;

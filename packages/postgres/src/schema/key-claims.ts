@@ -87,10 +87,11 @@ export const keyClaims = (s: string): string => `
 -- longer to commit or from a redrive. It must not be claimed beside the head, hence the advisory locks.
 --
 -- p_max_held: the most claims that each key may have after the call, by all owners; null: any number.
+-- p_max_stranded: the most suspects of the call, and p_max_strandings: the most strandings of each; null: any number.
 CREATE FUNCTION ${s}.claim_keys_v1(
   p_owner bigint, p_lease_ms double precision, p_now_ms double precision, p_keys text[], p_counts integer[],
   p_are_heads boolean[], p_are_full boolean[], p_floor_due double precision[], p_floor_seqs bigint[],
-  p_max_held integer[])
+  p_max_held integer[], p_max_stranded integer, p_max_strandings integer)
 RETURNS TABLE (
   ${CLAIMED_COLUMNS})
 ${PLPGSQL}
@@ -131,23 +132,25 @@ BEGIN
   -- In a strict order, each key has one delivery that is not behind another.
   SELECT array_agg(c.seq ORDER BY c.at, c.nth), array_agg(c.at::integer ORDER BY c.at, c.nth) INTO taken, taken_for
   FROM (
-    SELECT w.at, w.count, r.seq, row_number() OVER (PARTITION BY w.at ORDER BY r.due_ms, r.seq) AS nth
+    SELECT w.at, w.count, r.seq, row_number() OVER (PARTITION BY w.at ORDER BY r.due_ms, r.seq) AS nth,
+      sum(r.is_suspect) OVER (ORDER BY w.at, r.due_ms, r.seq) AS suspects, r.is_suspect
     FROM ${WANTS} CROSS JOIN LATERAL (
       SELECT * FROM (
-        SELECT q.due_ms, q.seq FROM ${s}.queue q
+        SELECT q.due_ms, q.seq, 1 AS is_suspect FROM ${s}.queue q
         WHERE q.state - 0 = 3 AND q.key = w.key AND w.is_full
-        ORDER BY q.due_ms, q.seq LIMIT w.count FOR UPDATE SKIP LOCKED) AS suspects
+          AND q.strandings <= coalesce(p_max_strandings, q.strandings)
+        ORDER BY q.due_ms, q.seq LIMIT least(w.count, p_max_stranded) FOR UPDATE SKIP LOCKED) AS suspects
       UNION ALL SELECT * FROM (
-        SELECT q.due_ms, q.seq FROM ${s}.queue q
+        SELECT q.due_ms, q.seq, 0 FROM ${s}.queue q
         WHERE q.state - 0 = 1 AND q.key = w.key AND q.due_ms <= p_now_ms AND w.is_full
         ORDER BY q.due_ms, q.seq LIMIT w.count FOR UPDATE SKIP LOCKED) AS retries
       UNION ALL SELECT * FROM (
-        SELECT q.due_ms, q.seq FROM ${s}.queue q
+        SELECT q.due_ms, q.seq, 0 FROM ${s}.queue q
         WHERE q.state = 0 AND q.key = w.key AND (q.due_ms, q.seq) > (w.floor_due, w.floor_seq)
         ORDER BY q.due_ms, q.seq LIMIT w.count FOR UPDATE SKIP LOCKED) AS ready
     ) AS r WHERE (ordered OR NOT w.is_head) AND ${UNPAUSED}
     UNION ALL
-    SELECT w.at, 1, h.seq, 1
+    SELECT w.at, 1, h.seq, 1, 0, 0
     FROM ${WANTS} CROSS JOIN LATERAL (
       SELECT q.seq FROM ${s}.queue q
       WHERE q.seq = (${headOf(s, 'f.seq')})
@@ -155,7 +158,7 @@ BEGIN
         AND NOT ${isClaimed(s)}
       FOR UPDATE SKIP LOCKED
     ) AS h WHERE w.is_head AND NOT ordered AND ${UNPAUSED}
-  ) AS c WHERE c.nth <= c.count;
+  ) AS c WHERE c.nth <= c.count AND (c.is_suspect = 0 OR c.suspects <= coalesce(p_max_stranded, c.suspects));
   UPDATE ${s}.queue SET state = 2, owner = p_owner, lease_ms = p_now_ms + p_lease_ms, attempts = attempts + 1
   WHERE seq = ANY (taken);
 

@@ -8,7 +8,7 @@ export const newestClaims = (s: string): string => `
 CREATE FUNCTION ${s}.claim_newest_v1(
   p_owner bigint, p_lease_ms double precision, p_now_ms double precision, p_keys text[], p_counts integer[],
   p_are_heads boolean[], p_are_full boolean[], p_floor_due double precision[], p_floor_seqs bigint[],
-  p_max_held integer[])
+  p_max_held integer[], p_max_stranded integer, p_max_strandings integer)
 RETURNS TABLE (
   ${CLAIMED_COLUMNS})
 ${PLPGSQL}
@@ -40,7 +40,7 @@ BEGIN
   JOIN ${s}.contents c ON c.seq = t.seq JOIN ${s}.queue q ON q.seq = t.seq ORDER BY t.at;
   RETURN QUERY SELECT r.* FROM ${s}.claim_keys_v1(
     p_owner, p_lease_ms, p_now_ms, p_keys, array_fill(0, ARRAY[cardinality(p_keys)]), p_are_heads, p_are_full,
-    p_floor_due, p_floor_seqs, p_max_held) AS r WHERE r.want > 0;
+    p_floor_due, p_floor_seqs, p_max_held, 0, NULL) AS r WHERE r.want > 0;
   want := 0;
   visited := ${visits(s, 'ready')} - visited_before;
   RETURN NEXT;

@@ -18,6 +18,14 @@ type CandidateRow = readonly [seq: number, ...unknown[]];
 type KeyRow = readonly [key: string, readyMs: number, waitingMs: number, suspectMs: number, leaseMs: number];
 type HeadRow = readonly [seq: number, dueMs: number, state: number];
 
+/** Which stranded deliveries a call may claim. */
+interface SuspectRoom {
+  /** How many more. */
+  left: number;
+  /** How often they may have been stranded. */
+  readonly mostStrandings: number;
+}
+
 /** A want, with its key as stored. */
 type StoredWant = Pick<KeyWant, 'key' | 'count'>;
 
@@ -38,6 +46,12 @@ const DUE = `SELECT seq, due_ms FROM queue INDEXED BY queue_ready WHERE key = ?1
   UNION ALL SELECT seq, due_ms FROM queue INDEXED BY queue_waiting WHERE key = ?1 AND state = 1 AND due_ms <= ?2
   UNION ALL SELECT seq, due_ms FROM queue INDEXED BY queue_suspect WHERE key = ?1 AND state = 3
   ORDER BY due_ms, seq LIMIT ?3`;
+/** As {@link DUE}, with at most ?5 suspects that were stranded ?4 times or less. */
+const DUE_BESIDE = DUE.replace(
+  /UNION ALL (SELECT seq, due_ms FROM queue INDEXED BY queue_suspect.*)/,
+  'UNION ALL SELECT * FROM ($1 AND strandings <= ?4 ORDER BY due_ms, seq LIMIT ?5)',
+);
+const ANY_SUSPECT = 'SELECT 1 FROM queue INDEXED BY queue_suspect WHERE state = 3 LIMIT 1';
 const NEWEST = `SELECT seq, due_ms FROM queue INDEXED BY queue_ready WHERE key = ?1 AND state = 0 AND attempts = 0
   ORDER BY due_ms DESC, seq DESC LIMIT ?2`;
 const EARLIEST_WAITING = 'SELECT min(due_ms) FROM queue INDEXED BY queue_waiting WHERE state = 1 AND key = ?';
@@ -71,6 +85,7 @@ export class KeyClaims {
         }
         const ordered = isOrdered(this.#connection);
         const othersHold = this.#owners.doOthersHold(self);
+        const suspects = this.#suspectRoom(lease);
         return wants.map(({ key: name, count: most, isHeadOnly, maxHeld }): KeyClaim => {
           const key = encodeText(name);
           if (paused.isAll || pausedKeys.has(key)) return { key: name, claimed: [], nextDueMs: undefined };
@@ -79,7 +94,7 @@ export class KeyClaims {
           const { claimed, dueMs } =
             isHeadOnly && !ordered
               ? this.#claimHead(self, { key, count }, lease, changes)
-              : this.#claimDue(self, { key, count }, lease, changes);
+              : this.#claimDue(self, { key, count }, lease, changes, suspects);
           const leaseMs = othersHold ? this.#earliest(EARLIEST_LEASE, [key, self]) : Infinity;
           const nextDueMs = Math.min(dueMs, leaseMs);
           return { key: name, claimed, nextDueMs: nextDueMs === Infinity ? undefined : nextDueMs };
@@ -88,7 +103,22 @@ export class KeyClaims {
     );
   }
 
-  #claimDue(self: number, { key, count }: StoredWant, lease: KeyClaimOptions, changes: Totals): Claimed {
+  /** Undefined for any number. */
+  #suspectRoom({
+    maxStranded,
+    maxStrandings = Number.MAX_SAFE_INTEGER,
+  }: KeyClaimOptions): SuspectRoom | undefined {
+    if (maxStranded === undefined || this.#connection.get(ANY_SUSPECT) === undefined) return undefined;
+    return { left: maxStranded, mostStrandings: maxStrandings };
+  }
+
+  #claimDue(
+    self: number,
+    { key, count }: StoredWant,
+    lease: KeyClaimOptions,
+    changes: Totals,
+    suspects: SuspectRoom | undefined,
+  ): Claimed {
     const claimed: ClaimedDelivery[] = [];
     for (let unreadable = 0; unreadable < MAX_UNREADABLE;) {
       const left = count - claimed.length;
@@ -97,15 +127,26 @@ export class KeyClaims {
       const rows = (
         isNewest
           ? this.#connection.all(NEWEST, [key, left])
-          : this.#connection.all(DUE, [key, lease.nowMs, left + 1])
+          : suspects === undefined
+            ? this.#connection.all(DUE, [key, lease.nowMs, left + 1])
+            : this.#connection.all(DUE_BESIDE, [
+                key,
+                lease.nowMs,
+                left + 1,
+                suspects.mostStrandings,
+                suspects.left,
+              ])
       ) as CandidateRow[];
       const next = rows.slice(0, left);
       const taken = next.map(([seq]) => this.#rows.take([seq, key], self, lease, changes));
-      claimed.push(...taken.filter((one) => one !== undefined));
+      const begun = taken.filter((one) => one !== undefined);
+      claimed.push(...begun);
+      if (suspects !== undefined) suspects.left -= begun.filter(({ strandings }) => strandings > 0).length;
       const lost = taken.filter((one) => one === undefined).length;
       if (lost === 0) {
         // Not by get: libsql 0.5 runs a statement that all() has run with the values of then.
-        const more = isNewest ? this.#connection.all(DUE, [key, lease.nowMs, 1]) : rows.slice(left);
+        const isPartial = isNewest || (suspects !== undefined && rows.length <= left);
+        const more = isPartial ? this.#connection.all(DUE, [key, lease.nowMs, 1]) : rows.slice(left);
         return {
           claimed,
           dueMs: more.length > 0 ? lease.nowMs : this.#earliest(EARLIEST_WAITING, [key]),

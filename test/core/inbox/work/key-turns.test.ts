@@ -12,7 +12,6 @@ describe('a key', () => {
     ['when its next delivery is due', {}, 1000, 1000],
     ['when a token is there', { tokenAtMs: 2000 }, 2000, 2000],
     ['when a hold ends', { heldUntilMs: 3000 }, 3000, 3000],
-    ['when it is tried again after a death', { deferredUntilMs: 4000 }, 4000, 4000],
     ['and is asked for its limits before', { tokenAtMs: 50_000 }, 50_000, LIMITS_MS],
     [
       'and is asked for its limits when the delivery is due',

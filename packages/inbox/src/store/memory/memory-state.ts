@@ -213,13 +213,18 @@ export class MemoryState {
   claimKeys(owner: Owner, wants: readonly KeyWant[], options: KeyClaimOptions): KeyClaim[] {
     if (!this.#isPaused) this.#strandExpired(owner, options.nowMs);
     const leases = this.#leasesOfOthers(owner);
+    const { maxStranded = Infinity, maxStrandings = Infinity, isNewestFirst } = options;
+    let suspectRoom = maxStranded;
+    const mayClaim = ({ strandings }: Entry): boolean =>
+      strandings === 0 || (suspectRoom > 0 && strandings <= maxStrandings);
     return wants.map(({ key, count, isHeadOnly, maxHeld = Infinity }) => {
       const line = this.#lines.get(key);
       const claimed: ClaimedDelivery[] = [];
       if (line === undefined || this.#isStopped(key)) return { key, claimed, nextDueMs: undefined };
       while (claimed.length < count && line.claimed < maxHeld) {
-        const next = options.isNewestFirst === true ? line.newest() : this.#nextOf(line, isHeadOnly);
+        const next = isNewestFirst === true ? line.newest() : this.#nextOf(line, isHeadOnly, mayClaim);
         if (next === undefined || next.dueMs > options.nowMs) break;
+        if (next.strandings > 0) suspectRoom -= 1;
         claimed.push(this.#begin(line, next, owner, options));
       }
       return { key, claimed, nextDueMs: this.#nextDueOf(line, isHeadOnly, leases) };
@@ -397,14 +402,14 @@ export class MemoryState {
   }
 
   /** The delivery of a key that is claimed next, now or later. */
-  #nextOf(line: Line, isHeadOnly: boolean): Entry | undefined {
+  #nextOf(line: Line, isHeadOnly: boolean, mayClaim = (_: Entry) => true): Entry | undefined {
     if (this.#isOrdered || isHeadOnly) {
-      if (line.claimed > 0) return undefined;
-      return this.#isOrdered ? line.head : line.oldest();
+      const head = this.#isOrdered ? line.head : line.oldest();
+      return line.claimed > 0 || head === undefined || !mayClaim(head) ? undefined : head;
     }
     let first = line.waiting.top;
     for (const entry of this.#stranded) {
-      if (entry.delivery.key !== line.key) continue;
+      if (entry.delivery.key !== line.key || !mayClaim(entry)) continue;
       if (first === undefined || isDueBefore(entry, first)) first = entry;
     }
     return first;

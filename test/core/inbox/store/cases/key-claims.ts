@@ -195,6 +195,34 @@ export function keyClaims(bed: BedOf): void {
       ]);
     });
 
+    it.each<[number | undefined, number | undefined, (readonly string[])[]]>([
+      [undefined, undefined, [['x1', 'x2', 'x3'], ['y1', 'y2'], ['z1']]],
+      [3, undefined, [['x1', 'x2', 'x3'], ['y1', 'y2'], []]],
+      [3, 1, [['x1', 'x2', 'x3'], ['y2'], ['z1']]],
+      [2, 1, [['x1', 'x2', 'x3'], ['y2'], []]],
+      [1, undefined, [['x1', 'x3'], ['y2'], []]],
+      [0, undefined, [['x3'], ['y2'], []]],
+    ])('claims at most %s that were stranded, and %s times', async (maxStranded, maxStrandings, ids) => {
+      const stores = [await opened(bed()), await opened(bed()), await opened(bed())] as const;
+      await putIds(stores[0], 'y', 'y1');
+      await claimKey(stores[0], want('y'));
+      await claimKey(stores[1], want('y'), START + LEASE);
+      await putIds(stores[0], 'x', 'x1', 'x2');
+      await putIds(stores[0], 'z', 'z1');
+      await claimKeys(stores[0], [want('x', 2), want('z')], START + LEASE);
+      await putIds(stores[0], 'x', 'x3');
+      await putIds(stores[0], 'y', 'y2');
+      const nowMs = START + 2 * LEASE;
+      const wants = [want('x', 3), want('y', 2), want('z')];
+      const lease = { leaseMs: LEASE, nowMs, maxStranded, maxStrandings };
+      const got = await stores[2].claimKeys(wants, lease);
+      expect(got.map(({ claimed }) => idsOf(claimed).sort())).toEqual(ids);
+      for (const [at, { nextDueMs }] of got.entries()) {
+        const isLeft = [3, 2, 1][at] !== ids[at]?.length;
+        expect(nextDueMs === undefined ? 'never' : nextDueMs <= nowMs).toBe(isLeft ? true : 'never');
+      }
+    });
+
     it('mixes with claim, by the same and another owner', async () => {
       const [store, other] = [await opened(bed()), await opened(bed())];
       await putIds(store, 'x', 'x1', 'x2', 'x3');
