@@ -1,7 +1,7 @@
 import type { Socket } from 'node:net';
 import type { InboxStore } from '@webhook-backpressure/inbox';
 import type pg from 'pg';
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { postgresStore } from '@webhook-backpressure/postgres';
 import {
   ANY,
@@ -10,6 +10,7 @@ import {
   delivery,
   ends,
   idsOf,
+  LEASE,
   opened,
   put,
   START,
@@ -87,7 +88,7 @@ describe.skipIf(isSkipped)('postgresStore whose connections are lost', () => {
     await store.close(START);
   });
 
-  it.each([
+  describe.each([
     ['dead', ends.dead, (other: InboxStore) => other.redrive(null, { ...ANY, nowMs: START + 1 })],
     ['kept', ends.kept, (other: InboxStore) => other.replay(null, { ...ANY, nowMs: START + 1 })],
     [
@@ -98,28 +99,36 @@ describe.skipIf(isSkipped)('postgresStore whose connections are lost', () => {
         await put(other, [delivery('1')]);
       },
     ],
-  ])(
-    'does not end the claim of a delivery that was put back when it repeats that it is %s',
-    async (_kind, end, putBack) => {
-      const { store, lose } = await losing();
-      await put(store, [delivery('1')]);
-      const ended = end(await claimOne(store));
-      lose('settle_v');
-      await expect(store.settle([ended], START)).rejects.toMatchObject({
-        code: 'ERR_WBP_POSTGRES_UNAVAILABLE',
-      });
-      await putBack(await opened(bed));
-      const again = await claimOne(store, START + 1);
-      expect(await store.settle([ended], START)).toEqual([true]);
-      expect(await store.stats()).toMatchObject({ depth: 1, inFlight: 1 });
-      expect(await store.settle([ends.completed(again)], START)).toEqual([true]);
-      await store.close(START);
-    },
-  );
+  ])('when it repeats that a delivery is %s which was put back', (_kind, end, putBack) => {
+    it.each(['it has', 'another process has', 'no process has'])(
+      'held its claim, and does not end a later one, if %s claimed it',
+      async (who) => {
+        const { store, lose } = await losing();
+        await put(store, [delivery('1')]);
+        const ended = end(await claimOne(store));
+        lose('settle_v');
+        await expect(store.settle([ended], START)).rejects.toMatchObject({
+          code: 'ERR_WBP_POSTGRES_UNAVAILABLE',
+        });
+        const other = await opened(bed);
+        await putBack(other);
+        const claimer = who === 'it has' ? store : other;
+        const again = who === 'no process has' ? undefined : await claimOne(claimer, START + 1);
+        expect(await store.settle([ended], START)).toEqual([true]);
+        expect(await store.stats()).toMatchObject({ depth: 1, inFlight: again === undefined ? 0 : 1 });
+        if (again !== undefined) expect(await claimer.settle([ends.completed(again)], START)).toEqual([true]);
+        await store.close(START);
+      },
+    );
+  });
 
-  it.each(['dead', 'kept', 'completed'] as const)(
-    'does not hold a claim that a failover has undone, and whose delivery it claims again, when it repeats that it is %s',
-    async (kind) => {
+  it.each(
+    (['dead', 'kept', 'completed'] as const).flatMap((kind) =>
+      ['it has', 'another process has', 'no process has'].map((who) => [kind, who] as const),
+    ),
+  )(
+    'does not hold a claim that a failover has undone when it repeats that its delivery is %s, and %s claimed it again',
+    async (kind, who) => {
       const { store, lose } = await losing();
       await put(store, [delivery('1')]);
       const first = await claimOne(store);
@@ -130,12 +139,41 @@ describe.skipIf(isSkipped)('postgresStore whose connections are lost', () => {
       const ended = ends[kind](first);
       lose('settle_v');
       await expect(store.settle([ended], START)).rejects.toThrow('Connection terminated');
-      const again = await claimOne(store);
+      const claimer = who === 'it has' ? store : await opened(bed);
+      const again = who === 'no process has' ? undefined : await claimOne(claimer);
       expect(await store.settle([ended], START)).toEqual([false]);
-      expect(await store.settle([ends.completed(again)], START)).toEqual([true]);
+      if (again !== undefined) expect(await claimer.settle([ends.completed(again)], START)).toEqual([true]);
       await store.close(START);
     },
   );
+
+  it('does not hold a claim that another process has taken over and completed, if its settlement was never sent', async () => {
+    const pool = watchedPool(bed, () => undefined);
+    const store = postgresStore({ pool }, { schema: bed.schema });
+    await store.open(START);
+    await put(store, [delivery('1')]);
+    const completed = ends.completed(await claimOne(store));
+    const connect = vi.spyOn(pool, 'connect').mockRejectedValueOnce(new Error('connect ECONNREFUSED'));
+    await expect(store.settle([completed], START)).rejects.toThrow('ECONNREFUSED');
+    connect.mockRestore();
+    const other = await opened(bed);
+    expect(await other.settle([ends.completed(await claimOne(other, START + LEASE))], START + LEASE)).toEqual(
+      [true],
+    );
+    expect(await store.settle([completed], START)).toEqual([false]);
+    await store.close(START);
+  });
+
+  it('has counted a failure whose answer was lost when another process has claimed its retry', async () => {
+    const { store, lose } = await losing();
+    await put(store, [delivery('1')]);
+    const failed = ends.failed(await claimOne(store), START + 0.123);
+    lose('settle_v');
+    await expect(store.settle([failed], START)).rejects.toThrow('Connection terminated');
+    expect((await claimOne(await opened(bed), START + 1)).attempt).toBe(2);
+    expect(await store.settle([failed], START)).toEqual([true]);
+    await store.close(START);
+  });
 
   it('keeps the claim of a next attempt when it repeats a failure whose answer was lost', async () => {
     const { store, lose } = await losing();

@@ -122,8 +122,7 @@ export class Claims {
   async settle(settlements: readonly Settlement[], nowMs: number): Promise<readonly boolean[]> {
     if (settlements.length === 0) return [];
     const { skew } = this.#server;
-    return await this.#outcomes.settling(settlements, async (some) => {
-      const before = this.#outcomes.heldOf(some);
+    return await this.#outcomes.settling(settlements, async (some, before) => {
       const { held } = await this.#server.call<Held>('settle_v1', [
         this.#owner,
         skew.toServer(nowMs),

@@ -10,7 +10,7 @@ import { isOutcomeUnknown } from '../server/errors.ts';
 import type { Server } from '../server/server.ts';
 
 const SWEEP_MS = 10_000;
-const WAITING = 1;
+const CLAIMED = 2;
 const WHY = 'The row of this delivery cannot be read: it was changed by another program.';
 
 /** A row of a claimed delivery. */
@@ -39,10 +39,12 @@ export interface Lease {
   readonly nowMs: number;
 }
 
+/** A row of a delivery in the queue. */
 interface QueueRow {
-  /** Null: it has left the queue. */
-  readonly state: number | null;
-  readonly due_ms: number | null;
+  readonly state: number;
+  readonly attempts: number;
+  readonly seq: number;
+  readonly due_ms: number;
 }
 
 /**
@@ -158,16 +160,28 @@ export class UnknownOutcomes {
     return found;
   }
 
-  /** Makes a settlement. Returns whether each claim was held by it or by an earlier try. */
+  /**
+   * Makes a settlement. Returns whether each claim was held by it or by an earlier try.
+   *
+   * @param settle - also gets {@link heldOf} of them.
+   */
   settling(
     settlements: readonly Settlement[],
-    settle: (some: readonly Settlement[]) => Promise<readonly boolean[]>,
+    settle: (
+      some: readonly Settlement[],
+      before: readonly (HeldClaim | undefined)[],
+    ) => Promise<readonly boolean[]>,
   ): Promise<readonly boolean[]> {
     return this.#settlements.settling(settlements, async (some, isRepeated) => {
-      const held = await settle(some);
-      const repeated = some.filter((one, at) => held[at] !== true && isRepeated(one));
-      const rows = repeated.length === 0 ? [] : await this.#rowsOf(repeated);
-      const done = new Set(repeated.filter((one, at) => this.#isDone(one, rows[at])));
+      const before = this.heldOf(some);
+      const held = await settle(some, before);
+      const repeated = some.flatMap((one, at) =>
+        held[at] !== true && isRepeated(one) ? [{ one, before: before[at] }] : [],
+      );
+      const rows = repeated.length === 0 ? [] : await this.#rowsOf(repeated.map(({ one }) => one));
+      const done = new Set(
+        repeated.flatMap(({ one, before: claim }, at) => (this.#isDone(one, claim, rows[at]) ? [one] : [])),
+      );
       return some.map((one, at) => held[at] === true || done.has(one));
     });
   }
@@ -194,26 +208,38 @@ export class UnknownOutcomes {
     this.#sweepAt = now < this.#sweepUntil ? now + SWEEP_MS : Infinity;
   }
 
-  #isDone(one: Settlement, row: QueueRow | undefined): boolean {
-    if (one.as === 'completed' || one.as === 'dead') return row?.state === null;
+  /** @param row - undefined: it has left the queue. */
+  #isDone(one: Settlement, before: HeldClaim | undefined, row: QueueRow | undefined): boolean {
+    if (one.as === 'completed' || one.as === 'dead') {
+      if (row === undefined || before === undefined) return row === undefined;
+      return isPutBack(before, { ...row, attempt: row.attempts + Number(row.state !== CLAIMED) });
+    }
     const { retryAtMs } = one;
-    if (row?.state !== WAITING || retryAtMs === undefined) return false;
     // The time has a fraction at random, so that no other owner has set the same.
-    return row.due_ms === this.#server.skew.toServer(retryAtMs);
+    return retryAtMs !== undefined && row?.due_ms === this.#server.skew.toServer(retryAtMs);
   }
 
-  async #rowsOf(settlements: readonly Settlement[]): Promise<readonly QueueRow[]> {
+  async #rowsOf(settlements: readonly Settlement[]): Promise<readonly (QueueRow | undefined)[]> {
     const { schema } = this.#server;
-    return await this.#server.query<QueueRow>(
-      `SELECT q.state, q.due_ms FROM unnest($1::uuid[]) WITH ORDINALITY AS p(hash, at)
+    const rows = await this.#server.query<{ [K in keyof QueueRow]: QueueRow[K] | null }>(
+      `SELECT q.state, q.attempts, q.seq::double precision, q.due_ms FROM unnest($1::uuid[]) WITH ORDINALITY AS p(hash, at)
       LEFT JOIN ${schema}.ids i ON i.hash = p.hash LEFT JOIN ${schema}.queue q ON q.seq = i.seq ORDER BY p.at`,
       [settlements.map(idHash)],
     );
+    return rows.map((row) => (row.state === null ? undefined : (row as QueueRow)));
   }
 }
 
-/** Stored anew, or as a dead letter or kept delivery that is due from now on, with all attempts. */
-function isPutBack(before: HeldClaim, { seq, attempt, due_ms: dueMs }: ClaimedRow): boolean {
+/**
+ * Whether the delivery of a claim was put back: stored anew, or as a dead letter or kept delivery that is due from then on,
+ * with all attempts. Otherwise a failover has undone the claim, or its lease ran out.
+ *
+ * @param next - the next attempt, or the one in progress.
+ */
+function isPutBack(
+  before: HeldClaim,
+  { seq, attempt, due_ms: dueMs }: Pick<ClaimedRow, 'seq' | 'attempt' | 'due_ms'>,
+): boolean {
   return seq !== before.seq || (attempt <= before.attempt && dueMs !== before.dueMs);
 }
 

@@ -14,9 +14,17 @@ export function isRetryable(error: unknown): boolean {
 /** The server was a primary, and the next connection may be to the new one. */
 const READ_ONLY = '25006';
 
+const unsent = new WeakSet<BackpressureError>();
+
+/** The error of a call for which there was no connection. */
+export function notSent(error: BackpressureError): BackpressureError {
+  unsent.add(error);
+  return error;
+}
+
 /** Whether a call that failed may have been committed: its answer is missing. */
 export function isOutcomeUnknown(error: unknown): boolean {
-  return error instanceof BackpressureError && !isUsableAfter(error.cause);
+  return error instanceof BackpressureError && !unsent.has(error) && !isUsableAfter(error.cause);
 }
 
 /** Whether the connection works after the error: the server has answered, and does not end the session. */

@@ -2,7 +2,7 @@ import { BackpressureError } from '@webhook-backpressure/base';
 import type { StoreEvent } from '@webhook-backpressure/inbox';
 import type { PostgresClient, PostgresPool, Settings } from '../options.ts';
 import { ClockSkew } from './clock-skew.ts';
-import { coded, isRetryable, isUsableAfter } from './errors.ts';
+import { coded, isRetryable, isUsableAfter, notSent } from './errors.ts';
 
 const CONNECTIONS = 4;
 /** How long a statement may take. A sender waits for 5 to 30 s. */
@@ -155,7 +155,8 @@ export class Server {
       }, taken);
     } catch (error) {
       isBroken ||= !isUsableAfter(error);
-      throw coded(error, this.schema);
+      const failure = coded(error, this.schema);
+      throw client === undefined ? notSent(failure) : failure;
     } finally {
       // The pool has its own listener from then on.
       client?.release(isBroken);
