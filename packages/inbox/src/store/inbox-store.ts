@@ -193,9 +193,8 @@ export interface InboxStore extends ReceivingStore, StoreAdmin {
    */
   claim(count: number, options: ClaimOptions): Awaitable<readonly ClaimedDelivery[]>;
   /**
-   * Claims deliveries of named keys that are due or whose claim was stranded. Within
-   * a key the earliest due comes first; of those due at the same time, the one stored first. The claims are the same as
-   * those of `claim`. With `isNewestFirst`, the latest due comes first; of those due at the same time, the one stored last. Then
+   * Claims deliveries of named keys that are due or whose claim was stranded. Within a key the earliest due comes first; of
+   * those due at the same time, the one stored first. The claims are the same as those of `claim`. With `isNewestFirst`, the latest due comes first; of those due at the same time, the one stored last. Then
    * only deliveries are claimed that were never tried; those that were delayed once may be left out. Not of an ordered store,
    * and not with heads only. Nothing is claimed of paused keys, of unknown keys, or while everything is paused. The cost depends
    * on the number of wants and claims, not on what else is stored.

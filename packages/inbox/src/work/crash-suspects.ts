@@ -2,11 +2,11 @@ import type { KeyClaimOptions } from '../store/inbox-store.ts';
 
 /** With fewer attempts, an innocent delivery cannot afford the attempt that a second stranding costs. */
 const MIN_ATTEMPTS = 3;
-/** Which of them a claim by keys may return. */
-export type SuspectRoom = Pick<KeyClaimOptions, 'maxStranded' | 'maxStrandings'>;
-
 /** With claims by key: a group follows the one before immediately. After so long, the next follows another crash. */
 const QUIET_MS = 1000;
+
+/** Which suspects a claim by keys may return. */
+export type SuspectRoom = Pick<KeyClaimOptions, 'maxStranded' | 'maxStrandings'>;
 
 /**
  * Limits how many deliveries that were in flight when a process died run concurrently, because one of them may have killed

@@ -35,23 +35,19 @@ interface Claimed {
   readonly dueMs: number;
 }
 
+const ANY = Number.MAX_SAFE_INTEGER;
+
 /** The state of a delivery that waits for a retry. */
 const WAITING = 1;
 
 /** A page of keys reads at least so many: with `dueByMs`, most may be left out. */
 const MIN_READ = 1000;
 
-/** All are due now. Each part is in the order of its index, so SQLite merges them and reads no more rows than it returns. */
-const DUE = `SELECT seq, due_ms FROM queue INDEXED BY queue_ready WHERE key = ?1 AND state = 0
-  UNION ALL SELECT seq, due_ms FROM queue INDEXED BY queue_waiting WHERE key = ?1 AND state = 1 AND due_ms <= ?2
-  UNION ALL SELECT seq, due_ms FROM queue INDEXED BY queue_suspect WHERE key = ?1 AND state = 3
-  ORDER BY due_ms, seq LIMIT ?3`;
-/** As {@link DUE}, with at most ?5 suspects that were stranded ?4 times or less. */
-const DUE_BESIDE = DUE.replace(
-  /UNION ALL (SELECT seq, due_ms FROM queue INDEXED BY queue_suspect.*)/,
-  'UNION ALL SELECT * FROM ($1 AND strandings <= ?4 ORDER BY due_ms, seq LIMIT ?5)',
-);
-const ANY_SUSPECT = 'SELECT 1 FROM queue INDEXED BY queue_suspect WHERE state = 3 LIMIT 1';
+const SUSPECTS = 'SELECT seq, due_ms FROM queue INDEXED BY queue_suspect WHERE key = ?1 AND state = 3';
+const DUE = dueWith(SUSPECTS);
+/** With at most ?5 suspects, which were stranded ?4 times or less. */
+const DUE_BESIDE = dueWith(`SELECT * FROM (${SUSPECTS} AND strandings <= ?4 ORDER BY due_ms, seq LIMIT ?5)`);
+const FIRST_SUSPECT = 'SELECT 1 FROM queue INDEXED BY queue_suspect WHERE state = 3 LIMIT 1';
 const NEWEST = `SELECT seq, due_ms FROM queue INDEXED BY queue_ready WHERE key = ?1 AND state = 0 AND attempts = 0
   ORDER BY due_ms DESC, seq DESC LIMIT ?2`;
 const EARLIEST_WAITING = 'SELECT min(due_ms) FROM queue INDEXED BY queue_waiting WHERE state = 1 AND key = ?';
@@ -103,12 +99,10 @@ export class KeyClaims {
     );
   }
 
-  /** Undefined for any number. */
-  #suspectRoom({
-    maxStranded,
-    maxStrandings = Number.MAX_SAFE_INTEGER,
-  }: KeyClaimOptions): SuspectRoom | undefined {
-    if (maxStranded === undefined || this.#connection.get(ANY_SUSPECT) === undefined) return undefined;
+  /** Undefined if all may be claimed. */
+  #suspectRoom({ maxStranded = ANY, maxStrandings = ANY }: KeyClaimOptions): SuspectRoom | undefined {
+    const isLimited = maxStranded < ANY || maxStrandings < ANY;
+    if (!isLimited || this.#connection.get(FIRST_SUSPECT) === undefined) return undefined;
     return { left: maxStranded, mostStrandings: maxStrandings };
   }
 
@@ -216,6 +210,14 @@ export class KeyClaims {
   #earliest(sql: string, values: readonly Value[]): number {
     return (this.#connection.get(sql, values) as [number | null])[0] ?? Infinity;
   }
+}
+
+/** All are due now. Each part is in the order of its index, so SQLite merges them and reads no more rows than it returns. */
+function dueWith(suspects: string): string {
+  return `SELECT seq, due_ms FROM queue INDEXED BY queue_ready WHERE key = ?1 AND state = 0
+    UNION ALL SELECT seq, due_ms FROM queue INDEXED BY queue_waiting WHERE key = ?1 AND state = 1 AND due_ms <= ?2
+    UNION ALL ${suspects}
+    ORDER BY due_ms, seq LIMIT ?3`;
 }
 
 /** Walks from key to key, whatever each of them has. The claims of dead owners, a parameter, can be taken now. */
