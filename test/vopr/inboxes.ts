@@ -177,7 +177,16 @@ function handlerIn(run: StoreRun<InboxService>, process: Process): Handler {
       end();
       for (const { key, id } of all) world.see({ type: 'ended', key, id, worker });
     });
-    const acts = all.map(({ key, id }) => run.nextAct(key, id));
+    const acts = all.map((one) => run.nextAct(one));
+    const killing = acts.find((act) => act.does === 'kills');
+    if (killing !== undefined) {
+      if (killing.ms === 0) run.die(process, 1000);
+      else
+        world.after(killing.ms, () => {
+          if (!world.isCalm) run.die(process, 1000);
+        });
+      return new Promise(() => undefined);
+    }
     const [{ id }] = all as readonly [InboxDelivery];
     const { does, ms } = acts[0] ?? { does: 'succeeds', ms: 5 };
     if (does === 'blocks') {

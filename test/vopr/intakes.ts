@@ -58,7 +58,7 @@ class IntakeRun {
     for (const [at, one] of deliveries.entries())
       this.#begin({ ...one, id: `${one.id}-${String(at)}`, acts: [...one.acts] });
     for (const fault of faults) {
-      if (fault.what !== 'call')
+      if (fault.what !== 'call' && fault.what !== 'kills')
         world.after(fault.atMs, () => {
           this.#break(fault);
         });

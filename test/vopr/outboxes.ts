@@ -137,7 +137,7 @@ function fetchIn(run: StoreRun<SenderService>, process: Process): typeof fetch {
     const id = new Headers(init?.headers).get('webhook-id') ?? '';
     const signal = init?.signal;
     world.see({ type: 'started', key, id, worker });
-    const { does, ms } = run.nextAct(key, id);
+    const { does, ms } = run.nextAct({ key, id });
     return new Promise((resolve, reject) => {
       let isOver = false;
       const end = (action: () => void): void => {

@@ -3,7 +3,7 @@ import { stream } from '@webhook-backpressure/planner/parts';
 /** What a handler does in one attempt. */
 export interface Act {
   readonly does:
-    'succeeds' | 'fails' | 'asks-for-later' | 'gives-up' | 'hangs' | 'blocks' | 'throws-anything';
+    'succeeds' | 'fails' | 'asks-for-later' | 'gives-up' | 'hangs' | 'blocks' | 'throws-anything' | 'kills';
   readonly ms: number;
 }
 
@@ -32,13 +32,9 @@ export type Fault =
       readonly atMs: number;
       readonly forMs: number;
     }
+  | { readonly what: 'kills'; readonly key: string; readonly id: string; readonly afterMs: number }
   | { readonly what: 'store-away'; readonly atMs: number; readonly forMs: number }
-  | {
-      readonly what: 'tunes';
-      readonly process: number;
-      readonly atMs: number;
-      readonly concurrency: number;
-    }
+  | { readonly what: 'tunes'; readonly process: number; readonly atMs: number; readonly concurrency: number }
   | { readonly what: 'wall-jumps'; readonly atMs: number; readonly byMs: number };
 
 export type Role = 'both' | 'receiver' | 'worker';

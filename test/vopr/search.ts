@@ -2,6 +2,7 @@ import { runInboxes } from './inboxes.ts';
 import { runIntakes } from './intakes.ts';
 import { runSenders } from './outboxes.ts';
 import { World } from './world.ts';
+import { withKiller } from './killers.ts';
 import type { Outcome } from './store-run.ts';
 import { draw, type Plan } from './plan.ts';
 
@@ -33,7 +34,7 @@ export async function runPlan(plan: Plan): Promise<Outcome> {
 
 /** Runs the plan of a seed. Returns undefined if nothing is wrong. */
 export async function search(seed: number): Promise<Found | undefined> {
-  const plan = draw(seed);
+  const plan = withKiller(draw(seed));
   const outcome = await runPlan(plan);
   return outcome.failures.length === 0 ? undefined : { plan, outcome };
 }

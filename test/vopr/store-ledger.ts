@@ -7,6 +7,8 @@ import type {
 } from '@webhook-backpressure/inbox';
 import { DeadLetterLimit } from './dead-letter-limit.ts';
 import { HandlerCalls } from './handler-calls.ts';
+import { mostStrandings } from './killers.ts';
+import type { Plan } from './plan.ts';
 import type { World } from './world.ts';
 
 /** So long after its last call, each process knows what the store holds: calls that are never answered are given up. */
@@ -53,16 +55,17 @@ export class StoreLedger {
   readonly strandedIds: Set<string> = new Set<string>();
   readonly #tallies = new Map<string, Tally>();
   readonly #calls = new HandlerCalls();
+  /** Whether each delivery has its own call. The handler of a batch goes on if one of it is lost. */
   readonly #isAlone: boolean;
   readonly #deadLetters: DeadLetterLimit;
+  readonly #mostStrandings: (ref: DeliveryRef) => number;
 
-  /**
-   * @param isAlone - each delivery has its own call. The handler of a batch goes on if one of it is lost.
-   */
-  constructor(world: World, isAlone: boolean, deadLetters: DeadLetterLimit) {
+  constructor(world: World, plan: Plan) {
+    const { batches, coalesces, maxDeadLetters } = plan.options;
     this.#world = world;
-    this.#isAlone = isAlone;
-    this.#deadLetters = deadLetters;
+    this.#isAlone = batches === 0 && !coalesces;
+    this.#deadLetters = new DeadLetterLimit(world, plan.roles.length, maxDeadLetters);
+    this.#mostStrandings = mostStrandings(plan);
   }
 
   /** A handler was called. Returns a function that notes its end. */
@@ -137,6 +140,8 @@ export class StoreLedger {
       this.strandedIds.add(counted.ref.id);
       this.#lost(claim.worker, { ...counted.ref, attempt: counted.attempts });
       counted.strandings += 1;
+      if (counted.strandings > this.#mostStrandings(counted.ref))
+        this.#world.wrong.push(`${counted.ref.id} was stranded ${String(counted.strandings)} times.`);
       counted.claim = undefined;
       this.#world.commit({ type: 'released', ...counted.ref, worker: claim.worker });
     }
@@ -184,6 +189,8 @@ export class StoreLedger {
       }
       this.tallyOf(worker).settled.add(claimName(one));
       this.#deadLetters.settled(one);
+      if (as === 'dead' && this.#mostStrandings(one) < Infinity)
+        this.#world.wrong.push(`${id} is a dead letter, but its handler succeeds.`);
       if (this.#isHandled(worker, one) && !this.forgottenIds.has(id))
         this.#world.wrong.push(`${id} is ${as} in the store while ${worker} handles it.`);
       if (as === 'completed') {

@@ -1,9 +1,9 @@
-import type { InboxStore } from '@webhook-backpressure/inbox';
+import type { DeliveryRef, InboxStore } from '@webhook-backpressure/inbox';
 import { checkHistory } from '@webhook-backpressure/core/testing';
 import { MemoryState, MemoryStore } from '../core/inbox/shared-memory.ts';
 import { faultyStore, type StoreTroubles } from './faulty-store.ts';
-import { DeadLetterLimit } from './dead-letter-limit.ts';
-import { type Act, type CallFault, type Plan, SURELY_KEPT_MS } from './plan.ts';
+import { killingAct } from './killers.ts';
+import { type Act, type CallFault, type Fault, type Plan, SURELY_KEPT_MS } from './plan.ts';
 import { idleWorker, isSteady } from './idle-workers.ts';
 import { LEARN_MS, StoreLedger } from './store-ledger.ts';
 import { Process, World } from './world.ts';
@@ -63,9 +63,7 @@ export class StoreRun<S extends Service> {
     this.plan = plan;
     this.world = new World(plan.seed);
     this.world.isFaultless = plan.faults.length === 0;
-    const { batches, coalesces, maxDeadLetters } = plan.options;
-    const deadLetters = new DeadLetterLimit(this.world, plan.roles.length, maxDeadLetters);
-    this.ledger = new StoreLedger(this.world, batches === 0 && !coalesces, deadLetters);
+    this.ledger = new StoreLedger(this.world, plan);
     const faults = new Map<string, CallFault>();
     for (const fault of plan.faults) {
       if (fault.what === 'call') faults.set(`${String(fault.process)} ${String(fault.call)}`, fault.how);
@@ -87,7 +85,7 @@ export class StoreRun<S extends Service> {
     for (const at of plan.roles.keys()) this.#start(at);
     for (const [at] of plan.deliveries.entries()) this.#parts.begin(at);
     for (const fault of plan.faults) {
-      if (fault.what !== 'call')
+      if (fault.what !== 'call' && fault.what !== 'kills')
         world.after(fault.atMs, () => {
           this.#break(fault);
         });
@@ -104,12 +102,13 @@ export class StoreRun<S extends Service> {
   }
 
   /** What the handler or endpoint does this time. */
-  nextAct(key: string, id: string): Act {
+  nextAct({ key, id }: DeliveryRef): Act {
     const name = `${key} ${id}`;
     const tries = this.#tries.get(name) ?? 0;
     this.#tries.set(name, tries + 1);
     const planned = this.plan.deliveries.find((one) => one.key === key && one.id === id);
-    return (this.world.isCalm ? undefined : planned?.acts[tries]) ?? { does: 'succeeds', ms: 5 };
+    const act = killingAct(this.plan, { key, id }) ?? planned?.acts[tries];
+    return (this.world.isCalm ? undefined : act) ?? { does: 'succeeds', ms: 5 };
   }
 
   /** A service that is alive, of those that may be asked. */
@@ -235,11 +234,14 @@ export class StoreRun<S extends Service> {
     try {
       this.running[at] = { process, service: this.#parts.create(at, store, process) };
     } catch {
-      this.#die(at, process, 1000);
+      this.die(process, 1000);
     }
   }
 
-  #die(at: number, process: Process, forMs: number): void {
+  /** A process dies, and is started again after some time. */
+  die(process: Process, forMs: number): void {
+    if (process.isDead) return;
+    const at = this.#latest.indexOf(process);
     process.isDead = true;
     this.ledger.gone(process.name, false);
     this.running[at] = undefined;
@@ -266,7 +268,7 @@ export class StoreRun<S extends Service> {
     });
   }
 
-  #break(fault: Exclude<Plan['faults'][number], { readonly what: 'call' }>): void {
+  #break(fault: Exclude<Fault, { readonly what: 'call' | 'kills' }>): void {
     const { world } = this;
     if (world.isCalm) return;
     if (fault.what === 'store-away') this.#troubles.awayUntilMs = world.nowMs + fault.forMs;
@@ -284,7 +286,7 @@ export class StoreRun<S extends Service> {
       }
       const { forMs } = fault;
       if (fault.what === 'stops') process.stop(forMs);
-      else if (fault.what === 'dies') this.#die(at, process, forMs);
+      else if (fault.what === 'dies') this.die(process, forMs);
       else {
         this.running[at] = undefined;
         process.do(() => {
