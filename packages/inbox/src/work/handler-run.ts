@@ -17,8 +17,8 @@ export class HandlerRun implements Timed<HandlerRun> {
   readonly claimed: ClaimedDelivery;
   readonly bytes: number;
   readonly ref: ClaimRef;
-  /** Whether the delivery was in flight when a process died, and counts as such. */
-  isSuspect: boolean;
+  /** Whether the delivery was in flight when a process died. */
+  readonly isSuspect: boolean;
   /** The limit of its key that its token was taken from, until the token is used. */
   rate: BucketLimit | undefined;
   /** Whether its token was found to be usable and no time has passed since. */
