@@ -45,11 +45,17 @@ const MIN_READ = 1000;
 
 const SUSPECTS = 'SELECT seq, due_ms FROM queue INDEXED BY queue_suspect WHERE key = ?1 AND state = 3';
 const DUE = dueWith(SUSPECTS);
-/** With at most ?5 suspects, which were stranded ?4 times or less. */
-const DUE_BESIDE = dueWith(`SELECT * FROM (${SUSPECTS} AND strandings <= ?4 ORDER BY due_ms, seq LIMIT ?5)`);
-const FIRST_SUSPECT = 'SELECT 1 FROM queue INDEXED BY queue_suspect WHERE state = 3 LIMIT 1';
+/** With at most ?4 suspects, which were stranded ?3 times or less. */
+const DUE_BESIDE = dueWith(`SELECT * FROM (${SUSPECTS} AND strandings <= ?3 ORDER BY due_ms, seq LIMIT ?4)`);
+const FIRST_SUSPECT = 'SELECT 1 FROM queue INDEXED BY queue_suspect WHERE key = ? AND state = 3 LIMIT 1';
 const NEWEST = `SELECT seq, due_ms FROM queue INDEXED BY queue_ready WHERE key = ?1 AND state = 0 AND attempts = 0
   ORDER BY due_ms DESC, seq DESC LIMIT ?2`;
+const FIRST_RETRY =
+  'SELECT 1 FROM queue INDEXED BY queue_waiting WHERE key = ? AND state = 1 AND due_ms <= ? LIMIT 1';
+/** Then those that were stranded before count as suspects. */
+const PROMOTE = `UPDATE queue SET state = CASE WHEN strandings > 0 THEN 3 ELSE 0 END
+  WHERE seq IN (
+    SELECT seq FROM queue INDEXED BY queue_waiting WHERE key = ? AND state = 1 AND due_ms <= ? ORDER BY due_ms LIMIT ?)`;
 const EARLIEST_WAITING = 'SELECT min(due_ms) FROM queue INDEXED BY queue_waiting WHERE state = 1 AND key = ?';
 const EARLIEST_LEASE =
   'SELECT min(lease_ms) FROM queue INDEXED BY queue_claimed WHERE state = 2 AND key = ? AND owner <> ?';
@@ -102,8 +108,7 @@ export class KeyClaims {
   /** Undefined if all may be claimed. */
   #suspectRoom({ maxStranded = ANY, maxStrandings = ANY }: KeyClaimOptions): SuspectRoom | undefined {
     const isLimited = maxStranded < ANY || maxStrandings < ANY;
-    if (!isLimited || this.#connection.get(FIRST_SUSPECT) === undefined) return undefined;
-    return { left: maxStranded, mostStrandings: maxStrandings };
+    return isLimited ? { left: maxStranded, mostStrandings: maxStrandings } : undefined;
   }
 
   #claimDue(
@@ -117,19 +122,15 @@ export class KeyClaims {
     for (let unreadable = 0; unreadable < MAX_UNREADABLE;) {
       const left = count - claimed.length;
       const isNewest = lease.isNewestFirst === true;
+      if (!isNewest && this.#connection.get(FIRST_RETRY, [key, lease.nowMs]) !== undefined)
+        this.#connection.run(PROMOTE, [key, lease.nowMs, left + 1]);
       // One more than is claimed, to know when it is due.
       const rows = (
         isNewest
           ? this.#connection.all(NEWEST, [key, left])
           : suspects === undefined
-            ? this.#connection.all(DUE, [key, lease.nowMs, left + 1])
-            : this.#connection.all(DUE_BESIDE, [
-                key,
-                lease.nowMs,
-                left + 1,
-                suspects.mostStrandings,
-                suspects.left,
-              ])
+            ? this.#connection.all(DUE, [key, left + 1])
+            : this.#connection.all(DUE_BESIDE, [key, left + 1, suspects.mostStrandings, suspects.left])
       ) as CandidateRow[];
       const next = rows.slice(0, left);
       const taken = next.map(([seq]) => this.#rows.take([seq, key], self, lease, changes));
@@ -138,13 +139,12 @@ export class KeyClaims {
       if (suspects !== undefined) suspects.left -= begun.filter(({ strandings }) => strandings > 0).length;
       const lost = taken.filter((one) => one === undefined).length;
       if (lost === 0) {
-        // Not by get: libsql 0.5 runs a statement that all() has run with the values of then.
-        const isPartial = isNewest || (suspects !== undefined && rows.length <= left);
-        const more = isPartial ? this.#connection.all(DUE, [key, lease.nowMs, 1]) : rows.slice(left);
-        return {
-          claimed,
-          dueMs: more.length > 0 ? lease.nowMs : this.#earliest(EARLIEST_WAITING, [key]),
-        };
+        const isMore =
+          rows.length > left ||
+          // Not by get: libsql 0.5 runs a statement that all() has run with the values of then.
+          (isNewest && this.#connection.all(DUE, [key, 1]).length > 0) ||
+          (suspects !== undefined && this.#connection.get(FIRST_SUSPECT, [key]) !== undefined);
+        return { claimed, dueMs: isMore ? lease.nowMs : this.#earliest(EARLIEST_WAITING, [key]) };
       }
       unreadable += lost;
     }
@@ -215,9 +215,8 @@ export class KeyClaims {
 /** All are due now. Each part is in the order of its index, so SQLite merges them and reads no more rows than it returns. */
 function dueWith(suspects: string): string {
   return `SELECT seq, due_ms FROM queue INDEXED BY queue_ready WHERE key = ?1 AND state = 0
-    UNION ALL SELECT seq, due_ms FROM queue INDEXED BY queue_waiting WHERE key = ?1 AND state = 1 AND due_ms <= ?2
     UNION ALL ${suspects}
-    ORDER BY due_ms, seq LIMIT ?3`;
+    ORDER BY due_ms, seq LIMIT ?2`;
 }
 
 /** Walks from key to key, whatever each of them has. The claims of dead owners, a parameter, can be taken now. */

@@ -223,6 +223,25 @@ export function keyClaims(bed: BedOf): void {
       }
     });
 
+    it('claims at most so many retries that were stranded before', async () => {
+      const [store, other] = [await opened(bed()), await opened(bed())];
+      await putIds(store, 'x', 'x1', 'x2');
+      await claimKey(store, want('x', 2));
+      const nowMs = START + LEASE;
+      for (const one of (await claimKey(other, want('x', 2), nowMs)).claimed)
+        await settle(other, ends.failed(one, nowMs + 1), nowMs);
+      await putIds(store, 'x', 'x3');
+      const claimIds = async (maxStranded: number, maxStrandings: number): Promise<readonly string[]> => {
+        const lease = { leaseMs: LEASE, nowMs: nowMs + 1, maxStranded, maxStrandings };
+        const [got] = await store.claimKeys([want('x', 3)], lease);
+        expect(got?.nextDueMs).toBeLessThanOrEqual(nowMs + 1);
+        return idsOf(got?.claimed ?? []);
+      };
+      expect(await claimIds(9, 0)).toEqual(['x3']);
+      expect(await claimIds(0, 9)).toEqual([]);
+      expect(await claimIds(1, 1)).toEqual(['x1']);
+    });
+
     it('mixes with claim, by the same and another owner', async () => {
       const [store, other] = [await opened(bed()), await opened(bed())];
       await putIds(store, 'x', 'x1', 'x2', 'x3');

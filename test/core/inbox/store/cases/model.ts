@@ -21,6 +21,7 @@ interface Step {
     | 'claim'
     | 'claimKeys'
     | 'claimNewest'
+    | 'claimUnstranded'
     | 'settle'
     | 'renew'
     | 'redrive'
@@ -48,6 +49,7 @@ const steps = fc.array(
       'claimKeys',
       'claimKeys',
       'claimNewest',
+      'claimUnstranded',
       'settle',
       'settle',
       'renew',
@@ -143,6 +145,13 @@ async function run(stores: readonly InboxStore[], list: readonly Step[], isOrder
       case 'claimNewest': {
         if (isOrdered) break;
         const options = { leaseMs: LEASE, nowMs, isNewestFirst: true };
+        const wants = wantsOf(number).map((one) => ({ ...one, isHeadOnly: false }));
+        const got = await store.claimKeys(wants, options);
+        claimed.push(...naiveKeys.claim(owner, wants, options, got));
+        break;
+      }
+      case 'claimUnstranded': {
+        const options = { leaseMs: LEASE, nowMs, maxStranded: 0 };
         const wants = wantsOf(number).map((one) => ({ ...one, isHeadOnly: false }));
         const got = await store.claimKeys(wants, options);
         claimed.push(...naiveKeys.claim(owner, wants, options, got));

@@ -23,7 +23,7 @@ export class NaiveKeys {
   claim(
     owner: number,
     wants: readonly KeyWant[],
-    { leaseMs, nowMs, isNewestFirst = false }: KeyClaimOptions,
+    { leaseMs, nowMs, isNewestFirst = false, maxStranded }: KeyClaimOptions,
     got: readonly KeyClaim[],
   ): ClaimedDelivery[] {
     if (!this.#store.isPaused) this.#store.strandExpired(owner, nowMs);
@@ -32,7 +32,9 @@ export class NaiveKeys {
       const rows = this.#rowsOf(key);
       const held = rows.filter(({ state }) => state === 'claimed').length;
       const next = this.#claimable(rows, isHeadOnly);
-      const due = next.filter(({ atMs }) => atMs <= nowMs);
+      const due = next.filter(
+        ({ atMs, strandings }) => atMs <= nowMs && (maxStranded !== 0 || strandings === 0),
+      );
       due.sort((a, b) => a.atMs - b.atMs || a.order - b.order);
       const most = Math.max(0, Math.min(count, maxHeld - held));
       const { claimed, nextDueMs } = got[at] as KeyClaim;
