@@ -211,7 +211,7 @@ describe.skipIf(isSkipped)('postgresStore on many machines', () => {
       const before = await visits();
       await client.query(claimNine);
       const { rows: settled } = await client.query<{ held: boolean[] }>(
-        `SELECT ${schema}.settle_v1(1, 1, array_agg(at), array_agg(1),
+        `SELECT ${schema}.settle_v1(1, NULL, NULL, 1, array_agg(at), array_agg(1),
           array_agg((ARRAY['completed', 'failed', 'released', 'dead'])[1 + at % 4]), array_agg(5::double precision),
           array_agg(''::text), array_agg(at % 8 = 0)) AS held
         FROM generate_series(${String(first)}, ${String(first + 8)}) AS at`,

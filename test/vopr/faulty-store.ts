@@ -4,10 +4,8 @@ import type {
   ClaimRef,
   DeliveryRef,
   InboxStore,
-  KeyClaim,
   Settlement,
 } from '@webhook-backpressure/inbox';
-import { UnknownSettlements } from '@webhook-backpressure/inbox/store';
 import type { CallFault } from './plan.ts';
 import type { StoreLedger } from './store-ledger.ts';
 import type { Process, World } from './world.ts';
@@ -32,8 +30,8 @@ type Calls = {
 
 /**
  * One owner of a memory store, as a process sees it over a connection that breaks. As the stores of this repository do, it
- * gives back claims whose answer was lost before it claims again, reports a repeated settlement as held if it was made, and
- * repeats none whose delivery was claimed again.
+ * gives back claims whose answer was lost before it claims again, and makes no settlement twice: a repeated one has the result
+ * of the first.
  */
 export function faultyStore(
   inner: InboxStore,
@@ -45,7 +43,7 @@ export function faultyStore(
   const { name } = process;
   /** Claims that were committed without an answer. */
   let strays: readonly ClaimRef[] = [];
-  const settledBefore = new Set<string>();
+  const settledBefore = new Map<Settlement, boolean>();
   /** What the process learns with the answer to a call, by that answer. */
   const learns = new WeakMap<object, () => void>();
   /** Whether a failover undoes the next claims. */
@@ -123,14 +121,13 @@ export function faultyStore(
     return held;
   });
   on('settle', ([settlements, nowMs], fault) => {
-    const held = inner.settle(settlements, nowMs) as readonly boolean[];
-    ledger.settled(name, settlements, held, nowMs);
-    const answers = settlements.map((one, at) => held[at] === true || settledBefore.has(nameOf(one)));
-    for (const [at, one] of settlements.entries()) {
-      const isAnswered = fault !== 'fails-after' && fault !== 'never' && fault !== 'twice';
-      if (isAnswered) settledBefore.delete(nameOf(one));
-      else if (held[at] === true) settledBefore.add(nameOf(one));
-    }
+    const some = settlements.filter((one) => !settledBefore.has(one));
+    const held = inner.settle(some, nowMs) as readonly boolean[];
+    ledger.settled(name, some, held, nowMs);
+    for (const [at, one] of some.entries()) settledBefore.set(one, held[at] === true);
+    const answers = settlements.map((one) => settledBefore.get(one) === true);
+    const isAnswered = fault !== 'fails-after' && fault !== 'never' && fault !== 'twice';
+    for (const one of settlements) if (isAnswered) settledBefore.delete(one);
     learns.set(answers, () => {
       for (const [at, one] of settlements.entries()) if (answers[at] === false) ledger.knowsLost(name, one);
     });
@@ -222,33 +219,9 @@ export function faultyStore(
       });
     });
 
-  const unknown = new UnknownSettlements(() => true);
-  const store: Partial<Record<keyof Calls, (...args: never[]) => unknown>> = troubles.isSynchronous
-    ? {}
-    : {
-        claim: (...args) =>
-          unknown.claiming(
-            () => call('claim', args) as Promise<readonly ClaimedDelivery[]>,
-            (all) => all,
-          ),
-        claimKeys: (...args) =>
-          unknown.claiming(
-            () => call('claimKeys', args) as Promise<readonly KeyClaim[]>,
-            (all) => all.flatMap(({ claimed: some }) => some),
-          ),
-        settle: (settlements: readonly Settlement[], nowMs: number) =>
-          unknown.settling(
-            settlements,
-            (some) => call('settle', [some, nowMs]) as Promise<readonly boolean[]>,
-          ),
-      };
-
   const names = Object.keys(inner).filter((key) => typeof inner[key as keyof InboxStore] === 'function');
   return Object.fromEntries(
-    names.map((what) => [
-      what,
-      store[what as keyof Calls] ?? ((...args: unknown[]) => call(what as keyof Calls, args)),
-    ]),
+    names.map((what) => [what, (...args: unknown[]) => call(what as keyof Calls, args)]),
   ) as unknown as InboxStore;
 }
 
@@ -259,8 +232,4 @@ function isRepeatable(what: string): boolean {
 
 function refOf({ key, id, attempt }: ClaimRef): ClaimRef {
   return { key, id, attempt };
-}
-
-function nameOf(one: Settlement): string {
-  return JSON.stringify([one.key, one.id, one.attempt, one.as]);
 }

@@ -17,7 +17,6 @@ export { nextTurn } from './store-calls/next-turn.ts';
 export { checkedPut } from './store-calls/store-errors.ts';
 export { MAX_RECEIVING_DELAY_MS, StoreHealth } from './store-calls/store-health.ts';
 export { isBuilding, StoreOpening } from './store-calls/store-opening.ts';
-export { type ClaimAgain, UnknownSettlements } from './store-calls/unknown-settlements.ts';
 export { isInboxStore } from './store/as-inbox-store.ts';
 export { Scheduler, type Task } from './time/scheduler.ts';
 export { WallTime } from './time/wall-time.ts';

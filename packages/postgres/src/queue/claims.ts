@@ -122,11 +122,13 @@ export class Claims {
   async settle(settlements: readonly Settlement[], nowMs: number): Promise<readonly boolean[]> {
     if (settlements.length === 0) return [];
     const { skew } = this.#server;
-    return await this.#outcomes.settling(settlements, async (some, before) => {
+    return await this.#outcomes.settling(settlements, async ({ number, settlements: some, claims }, done) => {
       const { held } = await this.#server.call<Held>('settle_v1', [
         this.#owner,
+        number,
+        done,
         skew.toServer(nowMs),
-        before.map((one) => one?.seq ?? null),
+        claims.map((one) => one?.seq ?? null),
         some.map(({ attempt }) => attempt),
         some.map(({ as }) => as),
         some.map((one) =>
@@ -137,7 +139,6 @@ export class Claims {
           one.as === 'completed' ? one.keep : one.as === 'failed' && one.isRepeated === true,
         ),
       ]);
-      for (const [at, one] of some.entries()) this.#outcomes.ended(one, before[at]);
       return held;
     });
   }

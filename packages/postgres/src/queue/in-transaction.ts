@@ -39,7 +39,7 @@ export async function settleIn(
   const answer = await answerOf(
     client,
     schema,
-    `(${schema}.settle_v1($1::text::bigint, $2::text::double precision, ARRAY[$3::text::bigint], ARRAY[$4::text::integer],
+    `(${schema}.settle_v1($1::text::bigint, NULL, NULL, $2::text::double precision, ARRAY[$3::text::bigint], ARRAY[$4::text::integer],
       ARRAY[$5::text], ARRAY[$6::text::double precision], ARRAY[$7::text], ARRAY[$8::text::boolean]))[1]::text`,
     [
       owner,

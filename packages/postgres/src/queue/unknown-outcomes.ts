@@ -1,16 +1,10 @@
 import type { ClaimedDelivery, ClaimRef, DeliveryRef, Settlement } from '@webhook-backpressure/inbox';
-import {
-  type ClaimAgain,
-  UnknownSettlements,
-  decodeText,
-  encodeText,
-} from '@webhook-backpressure/inbox/store';
-import { idHash, intactDeliveryOf, type ContentsRow } from '../records/records.ts';
-import { isOutcomeUnknown } from '../server/errors.ts';
+import { encodeText } from '@webhook-backpressure/inbox/store';
+import { intactDeliveryOf, type ContentsRow } from '../records/records.ts';
+import { isOutcomeUnknown, wasNotSent } from '../server/errors.ts';
 import type { Server } from '../server/server.ts';
 
 const SWEEP_MS = 10_000;
-const CLAIMED = 2;
 const WHY = 'The row of this delivery cannot be read: it was changed by another program.';
 
 /** A row of a claimed delivery. */
@@ -25,7 +19,6 @@ export interface ClaimedRow extends ContentsRow {
 interface HeldClaim {
   readonly attempt: number;
   readonly seq: number;
-  readonly dueMs: number;
 }
 
 /** A row beside those of claimed deliveries. */
@@ -39,28 +32,38 @@ export interface Lease {
   readonly nowMs: number;
 }
 
-/** A row of a delivery in the queue. */
-interface QueueRow {
-  readonly state: number;
-  readonly attempts: number;
-  readonly seq: number;
-  readonly due_ms: number;
+/** A call of `settle_v1`. It is repeated as it was made first. */
+interface SettleCall {
+  readonly number: number;
+  readonly settlements: readonly Settlement[];
+  /** The claims that they end, as this owner knew them then. */
+  readonly claims: readonly (HeldClaim | undefined)[];
+  isRepeated: boolean;
 }
+
+/** Makes a call. @param done - calls that the server may forget. */
+type Settle = (call: SettleCall, done: readonly number[]) => Promise<readonly boolean[]>;
 
 /**
  * The claims and settlements of an owner that the server may have committed, although no answer arrived.
  *
  * - Such claims belong to this owner, which lives, so no other takes them over. They were never started, so that giving them
  *   back costs no attempt.
- * - When such a settlement is repeated, its claim is not held any more, which must not look as if another process had taken
- *   it over. It must not end a later claim either: see {@link UnknownSettlements}.
+ * - Calls with such settlements are repeated under their number, and return what they have returned, or would have. Only
+ *   the server knows: meanwhile another process may have claimed the delivery, and its result may have been put back.
  */
 export class UnknownOutcomes {
   readonly #server: Server;
   readonly #owner: string;
   /** All claims whose answer arrived, by their deliveries. */
   readonly #held = new Map<string, HeldClaim>();
-  readonly #settlements = new UnknownSettlements(isOutcomeUnknown);
+  /** Calls that may have been committed, by each of their settlements. */
+  readonly #unsure = new Map<Settlement, SettleCall>();
+  /** Whether the claim was held, of settlements that were repeated. Weak, since an inbox that closes tries each only once. */
+  readonly #repeated = new WeakMap<Settlement, boolean>();
+  #calls = 0;
+  /** Calls that the server may forget: those that were made once. Of others, the first request may still arrive. */
+  #done: number[] = [];
   #sweepAt = Infinity;
   #sweepUntil = -Infinity;
 
@@ -76,7 +79,7 @@ export class UnknownOutcomes {
   ): Promise<readonly R[]> {
     await this.#giveBack(nowMs);
     try {
-      return await this.#settlements.claiming(claim, (rows) => this.#claimsIn(rows));
+      return await claim();
     } catch (error) {
       // The server may still run its statement.
       if (isOutcomeUnknown(error)) this.#sweep(leaseMs);
@@ -101,8 +104,7 @@ export class UnknownOutcomes {
       else claimed.set(row, { ...delivery, attempt, strandings });
     }
     if (damaged.length > 0) await this.#bury(damaged, lease);
-    for (const [{ attempt, seq, due_ms: dueMs }, one] of claimed)
-      this.#held.set(nameOf(one), { attempt, seq, dueMs });
+    for (const [{ attempt, seq }, one] of claimed) this.#held.set(nameOf(one), { attempt, seq });
     return claimed;
   }
 
@@ -111,6 +113,8 @@ export class UnknownOutcomes {
     try {
       await this.#server.call('settle_v1', [
         this.#owner,
+        null,
+        null,
         skew.toServer(nowMs),
         damaged.map(({ seq }) => seq),
         damaged.map(({ attempt }) => attempt),
@@ -161,38 +165,60 @@ export class UnknownOutcomes {
   }
 
   /**
-   * Makes a settlement. Returns whether each claim was held by it or by an earlier try.
+   * Makes settlements. Returns whether each claim was held by it or by an earlier try.
    *
-   * @param settle - also gets {@link heldOf} of them.
+   * @param settle - makes a call. Its claims are undefined where there is nothing to end any more.
    */
-  settling(
-    settlements: readonly Settlement[],
-    settle: (
-      some: readonly Settlement[],
-      before: readonly (HeldClaim | undefined)[],
-    ) => Promise<readonly boolean[]>,
-  ): Promise<readonly boolean[]> {
-    return this.#settlements.settling(settlements, async (some, isRepeated) => {
-      const before = this.heldOf(some);
-      const held = await settle(some, before);
-      const repeated = some.flatMap((one, at) =>
-        held[at] !== true && isRepeated(one) ? [{ one, before: before[at] }] : [],
-      );
-      const rows = repeated.length === 0 ? [] : await this.#rowsOf(repeated.map(({ one }) => one));
-      const done = new Set(
-        repeated.flatMap(({ one, before: claim }, at) => (this.#isDone(one, claim, rows[at]) ? [one] : [])),
-      );
-      return some.map((one, at) => held[at] === true || done.has(one));
-    });
+  async settling(settlements: readonly Settlement[], settle: Settle): Promise<readonly boolean[]> {
+    const calls = new Set(settlements.flatMap((one) => this.#unsure.get(one) ?? []));
+    const others = settlements.filter((one) => !this.#unsure.has(one) && !this.#repeated.has(one));
+    if (others.length > 0) {
+      this.#calls += 1;
+      calls.add({
+        number: this.#calls,
+        settlements: others,
+        claims: this.heldOf(others),
+        isRepeated: false,
+      });
+    }
+    const held = new Map<Settlement, boolean>();
+    for (const call of calls) {
+      const answers = await this.#call(call, settle);
+      for (const [at, one] of call.settlements.entries()) held.set(one, answers[at] === true);
+    }
+    return settlements.map((one) => held.get(one) ?? this.#repeated.get(one) === true);
   }
 
-  #claimsIn(rows: readonly (ClaimedRow | NoDelivery)[]): readonly ClaimAgain[] {
-    return rows.flatMap((row) => {
-      if (row.id === null) return [];
-      const ref = { key: decodeText(row.key), id: decodeText(row.id), attempt: row.attempt };
-      const before = this.#held.get(nameOf(ref));
-      return [{ ...ref, isPutBack: before && isPutBack(before, row) }];
-    });
+  async #call(call: SettleCall, settle: Settle): Promise<readonly boolean[]> {
+    const { number, settlements, isRepeated } = call;
+    const done = this.#done;
+    this.#done = [];
+    let held: readonly boolean[];
+    try {
+      held = await settle({ ...call, claims: this.#currentClaimsOf(call) }, done);
+    } catch (error) {
+      this.#done.push(...done);
+      const isUnsure = isOutcomeUnknown(error) || (isRepeated && wasNotSent(error));
+      call.isRepeated = isUnsure;
+      for (const one of settlements)
+        if (isUnsure) this.#unsure.set(one, call);
+        else this.#unsure.delete(one);
+      throw error;
+    }
+    if (!isRepeated) this.#done.push(number);
+    for (const [at, one] of settlements.entries()) {
+      if (isRepeated) this.#repeated.set(one, held[at] === true);
+      this.#unsure.delete(one);
+      this.ended(one, call.claims[at]);
+    }
+    return held;
+  }
+
+  /** Without those that this owner has claimed again since: the call must not end their later claims. */
+  #currentClaimsOf({ settlements, claims }: SettleCall): readonly (HeldClaim | undefined)[] {
+    return claims.map((claim, at) =>
+      claim === this.#held.get(nameOf(settlements[at] as Settlement)) ? claim : undefined,
+    );
   }
 
   async #giveBack(nowMs: number): Promise<void> {
@@ -207,40 +233,6 @@ export class UnknownOutcomes {
     );
     this.#sweepAt = now < this.#sweepUntil ? now + SWEEP_MS : Infinity;
   }
-
-  /** @param row - undefined: it has left the queue. */
-  #isDone(one: Settlement, before: HeldClaim | undefined, row: QueueRow | undefined): boolean {
-    if (one.as === 'completed' || one.as === 'dead') {
-      if (row === undefined || before === undefined) return row === undefined;
-      return isPutBack(before, { ...row, attempt: row.attempts + Number(row.state !== CLAIMED) });
-    }
-    const { retryAtMs } = one;
-    // The time has a fraction at random, so that no other owner has set the same.
-    return retryAtMs !== undefined && row?.due_ms === this.#server.skew.toServer(retryAtMs);
-  }
-
-  async #rowsOf(settlements: readonly Settlement[]): Promise<readonly (QueueRow | undefined)[]> {
-    const { schema } = this.#server;
-    const rows = await this.#server.query<{ [K in keyof QueueRow]: QueueRow[K] | null }>(
-      `SELECT q.state, q.attempts, q.seq::double precision, q.due_ms FROM unnest($1::uuid[]) WITH ORDINALITY AS p(hash, at)
-      LEFT JOIN ${schema}.ids i ON i.hash = p.hash LEFT JOIN ${schema}.queue q ON q.seq = i.seq ORDER BY p.at`,
-      [settlements.map(idHash)],
-    );
-    return rows.map((row) => (row.state === null ? undefined : (row as QueueRow)));
-  }
-}
-
-/**
- * Whether the delivery of a claim was put back: stored anew, or as a dead letter or kept delivery that is due from then on,
- * with all attempts. Otherwise a failover has undone the claim, or its lease ran out.
- *
- * @param next - the next attempt, or the one in progress.
- */
-function isPutBack(
-  before: HeldClaim,
-  { seq, attempt, due_ms: dueMs }: Pick<ClaimedRow, 'seq' | 'attempt' | 'due_ms'>,
-): boolean {
-  return seq !== before.seq || (attempt <= before.attempt && dueMs !== before.dueMs);
 }
 
 function nameOf({ key, id }: DeliveryRef): string {

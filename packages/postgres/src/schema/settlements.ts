@@ -10,10 +10,14 @@ const HELD = `(SELECT * FROM unnest(p_seqs, p_attempts, p_kinds, p_retry_ms, p_f
 export const settlements = (s: string): string => `
 -- Ends claims that are still held. The rows are locked in the order of storing, before heads and slots.
 --
+-- p_call: a number of the owner. A call that was made before only returns what it has returned then. So the owner can repeat
+-- a call whose answer was lost: whatever happened to the deliveries since, it learns which claims it has ended, and ends
+-- none that was made later. p_done: calls that are not repeated any more. Null within a transaction of the application.
+--
 -- state + 0 keeps the plan from the index of held claims: while a transaction is open, that has the entries of all claims
 -- that have ended.
 CREATE FUNCTION ${s}.settle_v1(
-  p_owner bigint, p_now_ms double precision, p_seqs bigint[], p_attempts integer[], p_kinds text[],
+  p_owner bigint, p_call bigint, p_done bigint[], p_now_ms double precision, p_seqs bigint[], p_attempts integer[], p_kinds text[],
   p_retry_ms double precision[], p_errors text[], p_flags boolean[], OUT held boolean[])
 ${PLPGSQL_WITH_ONE_PLAN}
 DECLARE
@@ -27,6 +31,17 @@ DECLARE
   kept_bytes bigint := 0;
 BEGIN
   ${WAIT_FOR_DISK}
+  IF p_call IS NOT NULL THEN
+    IF cardinality(p_done) > 0 THEN
+      DELETE FROM ${s}.settle_calls WHERE owner = p_owner AND call = ANY (p_done);
+    END IF;
+    INSERT INTO ${s}.settle_calls (owner, call) VALUES (p_owner, p_call) ON CONFLICT DO NOTHING;
+    IF NOT FOUND THEN
+      SELECT coalesce(c.held, array_fill(true, ARRAY[cardinality(p_seqs)])) INTO held
+      FROM ${s}.settle_calls c WHERE c.owner = p_owner AND c.call = p_call;
+      RETURN;
+    END IF;
+  END IF;
   LOCK TABLE ${s}.queue IN ROW EXCLUSIVE MODE;
   SELECT is_ordered INTO ordered FROM ${s}.meta;
   -- Most settlements are completions, which need none of these.
@@ -49,6 +64,9 @@ BEGIN
   ats := ats || finished.ats;
   held := array_fill(false, ARRAY[cardinality(p_seqs)]);
   FOR at IN 1..coalesce(cardinality(ats), 0) LOOP held[ats[at]] := true; END LOOP;
+  IF p_call IS NOT NULL AND false = ANY (held) THEN
+    UPDATE ${s}.settle_calls c SET held = settle_v1.held WHERE c.owner = p_owner AND c.call = p_call;
+  END IF;
   IF finished.count = 0 THEN RETURN; END IF;
 
   IF 'dead' = ANY (p_kinds) THEN
@@ -151,10 +169,11 @@ BEGIN
   END IF;
 END $$;
 
--- Gives back the claims of an owner.
+-- Gives back the claims of an owner, and forgets its calls, and those of owners that died long ago.
 CREATE FUNCTION ${s}.leave_v1(p_owner bigint, p_now_ms double precision) RETURNS void
 ${PLPGSQL}
 BEGIN
+  DELETE FROM ${s}.settle_calls WHERE owner = p_owner OR made_at < now() - interval '1 day';
   UPDATE ${s}.queue SET state = CASE WHEN strandings > 0 THEN 3 ELSE 0 END, attempts = attempts - 1,
     due_ms = least(due_ms, p_now_ms), owner = NULL, lease_ms = NULL
   WHERE state = 2 AND owner = p_owner;

@@ -115,6 +115,15 @@ CREATE TABLE ${s}.paused (
   PRIMARY KEY (scope, key)
 );
 
+-- The calls of settle_v1 whose answer may have been lost. held: which claims were held; null: all.
+CREATE TABLE ${s}.settle_calls (
+  owner bigint NOT NULL,
+  call bigint NOT NULL,
+  held boolean[],
+  made_at timestamptz NOT NULL DEFAULT now(),
+  PRIMARY KEY (owner, call)
+) WITH (autovacuum_vacuum_scale_factor = 0, autovacuum_vacuum_threshold = 5000, autovacuum_vacuum_cost_delay = 0);
+
 -- Their sum counts. A single slot may be negative. Only slots from meta.first_slot on are used. drained: deliveries that
 -- were completed or became dead letters, ever.
 CREATE TABLE ${s}.totals (

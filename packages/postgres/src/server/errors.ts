@@ -22,9 +22,14 @@ export function notSent(error: BackpressureError): BackpressureError {
   return error;
 }
 
+/** Whether a call failed for which there was no connection. */
+export function wasNotSent(error: unknown): boolean {
+  return error instanceof BackpressureError && unsent.has(error);
+}
+
 /** Whether a call that failed may have been committed: its answer is missing. */
 export function isOutcomeUnknown(error: unknown): boolean {
-  return error instanceof BackpressureError && !unsent.has(error) && !isUsableAfter(error.cause);
+  return error instanceof BackpressureError && !wasNotSent(error) && !isUsableAfter(error.cause);
 }
 
 /** Whether the connection works after the error: the server has answered, and does not end the session. */
