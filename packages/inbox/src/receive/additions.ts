@@ -38,7 +38,7 @@ export class Additions {
   readonly #inbox: InboxState;
   readonly #options: NamingOptions;
   readonly #opened: Promise<void>;
-  readonly #stored: () => void;
+  readonly #stored: (key: string) => void;
   readonly #expected: () => void;
   readonly #puts: GroupCommit<Put, PutResult>;
   readonly #lookups: GroupCommit<Put, PutResult>;
@@ -52,7 +52,7 @@ export class Additions {
     inbox: InboxState,
     options: NamingOptions,
     opened: Promise<void>,
-    stored: () => void,
+    stored: (key: string) => void,
     expected: () => void,
   ) {
     this.#inbox = inbox;
@@ -124,7 +124,7 @@ export class Additions {
     if (result === 'full') throw this.#full();
     report.totals[result] += 1;
     report.emit({ type: result, key, sender, id });
-    if (result === 'stored') this.#stored();
+    if (result === 'stored') this.#stored(key);
     return resultOf(id, result);
   }
 

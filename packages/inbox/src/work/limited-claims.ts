@@ -16,6 +16,8 @@ import { LEASE_MS } from './lease-renewal.ts';
  */
 const FIRST_RECHECK_MS = 50;
 const MAX_RECHECK_MS = 2000;
+/** For each such key, so that all together are tried a hundred times a second at most: each try takes a free worker. */
+const RECHECK_EACH_MS = 10;
 
 /** Until tokens are asked for again that became too old during a claim. */
 const MIN_WAIT_MS = 1;
@@ -43,6 +45,8 @@ export class LimitedClaims {
   readonly #wants: KeyWants;
   /** Keys of which something is due that could not be claimed, the first first. */
   readonly #deferred = new Set<string>();
+  /** How many keys are tried again because nothing could be claimed. */
+  #rechecked = 0;
 
   /**
    * @param load - how many deliveries of each key this process has claimed before.
@@ -61,7 +65,8 @@ export class LimitedClaims {
     this.tokens = new KeyTokens(inbox);
     this.#wants = new KeyWants(this.#turns, this.tokens, inbox.now);
     this.#list = new DueKeyList(inbox, (key, atMs, nowMs) => {
-      this.#due(key, atMs, nowMs);
+      const isRechecked = (this.#turns.find(key)?.recheckMs ?? 0) > 0;
+      if (!isRechecked) this.#due(key, atMs, nowMs);
     });
     for (const [key, count] of load) this.#turns.at(key).runs = count;
   }
@@ -263,13 +268,16 @@ export class LimitedClaims {
     turn.left = isShort && !isNewestFirst ? 0 : Math.max(0, turn.left - claimed.length);
     this.#wants.shares.started(turn.limit.rank, claimed.length);
     turn.dueMs = turn.isOutdated ? nowMs : nowMs + Math.max(0, inMs);
-    if (claimed.length > 0) {
+    if (claimed.length > 0 || inMs > 0) {
+      if (turn.recheckMs > 0) this.#rechecked -= 1;
       turn.recheckMs = 0;
       this.#deferred.delete(turn.key);
-    } else if (inMs <= 0 && !isNewestFirst) {
+    } else if (!isNewestFirst) {
+      if (turn.recheckMs === 0) this.#rechecked += 1;
       this.#deferred.add(turn.key);
-      turn.recheckMs = Math.min(MAX_RECHECK_MS, Math.max(FIRST_RECHECK_MS, 2 * turn.recheckMs));
-      turn.dueMs = nowMs + turn.recheckMs;
+      const laterMs = Math.min(MAX_RECHECK_MS, 2 * turn.recheckMs);
+      turn.recheckMs = Math.max(FIRST_RECHECK_MS, laterMs, RECHECK_EACH_MS * this.#rechecked);
+      if (!turn.isOutdated) turn.dueMs = nowMs + turn.recheckMs;
     }
     let startable = claimed.length;
     if (rate !== undefined) {

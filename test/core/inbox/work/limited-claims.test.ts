@@ -208,5 +208,45 @@ it('asks more and more rarely for deliveries that may not run beside others afte
   expect(startedOf(bench, 'a')).toBe(1);
   claimKeys.mockClear();
   for (let at = 0; at < 100; at += 1) await bench.advance(100);
-  expect(claimKeys).toHaveBeenCalledTimes(6);
+  expect(claimKeys).toHaveBeenCalledTimes(5);
+});
+
+describe('keys of which other processes hold all that may be held', () => {
+  /** An inbox that may claim nothing of these keys, and how many of its claims ask for them in some seconds. */
+  async function blocked(count: number) {
+    const keys = Array.from({ length: count }, (_, at) => `k${String(at)}`);
+    const state = new MemoryState();
+    const limits = Object.fromEntries(keys.map((key) => [key, { maxConcurrent: 1 }]));
+    const holder = limiting(limits, { store: new MemoryStore(state), concurrency: count });
+    for (const key of keys) await sendAll(holder, key, 2);
+    const { store, claimKeys } = spied(new MemoryStore(state));
+    const bench = limiting(limits, { store, concurrency: 3, process: () => undefined });
+    const askedFor = async (seconds: number): Promise<number> => {
+      claimKeys.mockClear();
+      for (let at = 0; at < 50 * seconds; at += 1) await bench.advance(20);
+      await holder.advance(1000 * seconds);
+      return claimKeys.mock.calls.flatMap(([some]) => some).filter(({ key }) => key !== 'other').length;
+    };
+    return { bench, askedFor };
+  }
+
+  it('are asked for as rarely while deliveries of other keys are added', async () => {
+    const { bench, askedFor } = await blocked(1);
+    await askedFor(20);
+    let asked = 0;
+    for (let at = 0; at < 10; at += 1) {
+      await bench.inbox.add({ id: String(at), key: 'other', body: '{}' });
+      asked += await askedFor(1);
+    }
+    expect(asked).toBeLessThanOrEqual(6);
+    expect(bench.inbox.snapshot().totals.completed).toBe(10);
+  });
+
+  it('are asked for at most a hundred times a second, however many there are', async () => {
+    const { askedFor } = await blocked(400);
+    await askedFor(20);
+    const asked = await askedFor(20);
+    expect(asked).toBeLessThanOrEqual(2000);
+    expect(asked).toBeGreaterThan(1000);
+  });
 });
