@@ -334,6 +334,7 @@ export class DurableInbox implements Inbox {
     const redriven = this.#redriving.end();
     // Otherwise a process with nothing else to do would end before claims are given back and the store is closed.
     await Promise.race([workers.idle(), scheduler.hold(timeoutMs)]);
+    this.#state.isOutOfTime = true;
     const remaining = workers.runs.size;
     const released = redriven.then(() => this.#release());
     await Promise.race([released, scheduler.hold(STORE_TIMEOUT_MS)]);

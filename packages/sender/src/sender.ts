@@ -419,6 +419,7 @@ class DurableSender implements Sender {
       done.then(() => settling.idle()),
       timeoutMs,
     );
+    this.#context.isOutOfTime = true;
     const remaining = attempts.running.size;
     attempts.abandon();
     await inTime(this.#release(), STORE_TIMEOUT_MS);

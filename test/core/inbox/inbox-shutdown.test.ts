@@ -77,19 +77,32 @@ describe('close', () => {
     expect(isClosed).toBe(true);
   });
 
-  it('makes one try to store a result in a store that fails', async () => {
+  it('repeats a result that the store has not stored, until the timeout', async () => {
     const store = memoryStore();
     const bench = new InboxBench({ store, keepCompletedMs: 60_000 });
     await bench.deliver('a');
-    const settle = vi.spyOn(store, 'settle').mockImplementation(() => {
+    vi.spyOn(store, 'settle').mockImplementationOnce(() => {
       throw new Error('disk full');
     });
     const closing = bench.inbox.close();
     await bench.last.finish();
-    for (let at = 0; at < 5; at += 1) await bench.advance(1000);
-    expect(await closing).toEqual({ completed: 0, refused: 0, remaining: 0 });
-    expect(settle).toHaveBeenCalledTimes(1);
-    expect(bench.told('completed', 'store-failed')).toEqual(['store-failed']);
+    await bench.advance(1000);
+    expect(await closing).toEqual({ completed: 1, refused: 0, remaining: 0 });
+    expect(bench.told('completed', 'store-failed')).toEqual(['store-failed', 'completed a']);
+  });
+
+  it('ends at the timeout if the store stores no result', async () => {
+    const store = memoryStore();
+    const bench = new InboxBench({ store, keepCompletedMs: 60_000 });
+    await bench.deliver('a');
+    vi.spyOn(store, 'settle').mockImplementation(() => {
+      throw new Error('disk full');
+    });
+    const closing = bench.inbox.close({ timeoutMs: 3000 });
+    await bench.last.finish();
+    for (let at = 0; at < 8; at += 1) await bench.advance(1000);
+    expect(await closing).toEqual({ completed: 0, refused: 0, remaining: 1 });
+    expect(bench.told('completed')).toEqual([]);
     expect(bench.inbox.snapshot()).toMatchObject({ depth: 1, retained: 0 });
   });
 

@@ -1,5 +1,5 @@
 import { memoryStore } from '@webhook-backpressure/inbox';
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, vi } from 'vitest';
 import { SenderBed } from '../dispatch/bed.ts';
 import { noted } from './ended-calls.ts';
 
@@ -42,6 +42,27 @@ describe('close', () => {
     await next.run(1000);
     expect(next.requests.map(({ id }) => id)).toEqual(['slow']);
     expect(next.events.find(({ type }) => type === 'delivered')).toMatchObject({ attempt: 1 });
+  });
+
+  it('repeats a result that the store has not stored', async () => {
+    const store = memoryStore();
+    const bed = new SenderBed(
+      async () => {
+        await bed.later(1000);
+        return new Response(null, { status: 204 });
+      },
+      { store },
+    );
+    await bed.send('1');
+    await bed.settle();
+    const closed = bed.sender.close();
+    vi.spyOn(store, 'settle').mockImplementationOnce(() => {
+      throw new Error('disk full');
+    });
+    await bed.run(3000);
+    await expect(closed).resolves.toEqual({ completed: 1, remaining: 0 });
+    expect(bed.types()).toContain('store-failed');
+    expect(bed.sender.snapshot().totals.delivered).toBe(1);
   });
 
   it('leaves no timer', async () => {

@@ -19,6 +19,8 @@ const SHARED_MS = 60_000;
 /** What the receiver and the workers of an inbox share: its options, its clocks, its store, and how full it is. */
 export class InboxState {
   phase: 'opening' | 'open' | 'closing' | 'closed' = 'opening';
+  /** Whether the timeout of `close()` has passed. */
+  isOutOfTime = false;
   settings: InboxSettings;
   /** The totals of the store, as last read; undefined until it is open. */
   stats: StoreStats | undefined;

@@ -221,8 +221,8 @@ export class RunSettler {
         return isHeld;
       } catch (error) {
         health.failed('settle', error);
-        // While closing there is one try: the claim ends when the store closes, or when the lease runs out.
-        if (this.#inbox.phase === 'open') continue;
+        // Then the claim ends when the store closes, or when the lease runs out.
+        if (!this.#inbox.isOutOfTime) continue;
         confirmRoom(false);
         this.#ended(run, false);
         return false;

@@ -34,6 +34,7 @@ export class Settling {
   readonly #ended: (destination: Destination) => void;
   readonly #relieved: (id: string) => void;
   readonly #settlements: GroupCommit<Settlement, boolean>;
+  #onIdle: (() => void) | undefined;
 
   /**
    * @param ended - called when a claim has ended.
@@ -54,9 +55,12 @@ export class Settling {
     return this.#settlements.isBusy;
   }
 
-  /** Resolves when no result is being stored. */
+  /** Resolves when no result is being stored, or is to be stored again. */
   idle(): Promise<void> {
-    return this.#settlements.idle();
+    return new Promise((resolve) => {
+      this.#onIdle = resolve;
+      this.#checkIdle();
+    });
   }
 
   /** Events were claimed. */
@@ -95,8 +99,8 @@ export class Settling {
         return isHeld;
       } catch (error) {
         health.failed('settle', error);
-        // While closing there is one try: the claim ends when the store closes, or when the lease runs out.
-        if (this.#context.phase !== 'open') {
+        // Then the claim ends when the store closes, or when the lease runs out.
+        if (this.#context.isOutOfTime) {
           confirmRoom(false);
           this.#end(claim);
           return false;
@@ -137,6 +141,14 @@ export class Settling {
     claim.state = 'over';
     claim.destination.held -= 1;
     this.#ended(claim.destination);
+    this.#checkIdle();
+  }
+
+  #checkIdle(): void {
+    if (this.#onIdle === undefined) return;
+    for (const { state } of this.claims) if (state === 'settling') return;
+    this.#onIdle();
+    this.#onIdle = undefined;
   }
 }
 

@@ -29,6 +29,8 @@ interface FinishedLimits {
 /** The state of one sender that all of its classes use: options, clocks, counts, and the health of its store. */
 export class SenderContext {
   phase: 'opening' | 'open' | 'closing' | 'closed' = 'opening';
+  /** Whether the timeout of `close()` has passed. */
+  isOutOfTime = false;
   /** Whether other processes use the store, as far as is known. */
   isShared = false;
   /** When the oldest unfinished event was sent, by the last counts of the store. */
