@@ -6,7 +6,7 @@ export { areOtherBodies, bodySum, type Summed } from './delivery/body-sum.ts';
 export { fromBase64, randomUuid, subtle, utf8 } from './encryption/web-crypto.ts';
 export { checkJson, NotJsonError } from './delivery/json.ts';
 export { storedBytes } from './delivery/stored-bytes.ts';
-export { decodeFacts, decodeText, encodeFacts, encodeText, NO_FACTS } from './delivery/stored-marks.ts';
+export { decodeFacts, decodeText, encodeFacts, encodeText, NO_FACTS } from './delivery/stored-facts.ts';
 export { callObserver } from './events/call-observer.ts';
 export { ProcessWarnings, withCode } from './events/process-warnings.ts';
 export { Maintenance } from './maintenance/maintenance.ts';

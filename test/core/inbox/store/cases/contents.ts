@@ -83,7 +83,7 @@ export function contents(bed: BedOf): void {
   describe('the marks of a delivery', () => {
     it('stay with it, and its params stay as they are', async () => {
       const store = await opened(bed());
-      const request = { method: 'POST', url: '/', params: { tenant: 'a', 'x-@inbox': '{}' } };
+      const request = { method: 'POST', url: '/', params: { tenant: 'a', '@inbox': '{"handler":"b"}' } };
       const marks = { handler: 'stripe:"\u0000 \ud800', notBeforeMs: START + 1 };
       await put(store, [delivery('a', { request, ...marks }), delivery('b', { request, handler: '' })]);
       expect(await store.getPending({ key: 'shop', id: 'a' }, START)).toMatchObject({ request, ...marks });
