@@ -57,9 +57,9 @@ export class UnknownOutcomes {
   readonly #owner: string;
   /** All claims whose answer arrived, by their deliveries. */
   readonly #held = new Map<string, HeldClaim>();
-  /** Calls that may have been committed, by each of their settlements. */
-  readonly #unsure = new Map<Settlement, SettleCall>();
-  /** Whether the claim was held, of settlements that were repeated. Weak, since an inbox that closes tries each only once. */
+  /** Calls that may have been committed, by each of their settlements. Weak: one that is given up is not repeated. */
+  readonly #unsure = new WeakMap<Settlement, SettleCall>();
+  /** Whether the claim was held, of settlements that were repeated. */
   readonly #repeated = new WeakMap<Settlement, boolean>();
   #calls = 0;
   /** Calls that the server may forget: those that were made once. Of others, the first request may still arrive. */
