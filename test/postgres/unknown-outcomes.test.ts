@@ -176,6 +176,25 @@ describe.skipIf(isSkipped)('postgresStore without an answer', () => {
     expect(left.rows).toEqual([]);
   });
 
+  it('repeats a settlement as before after a repeat that has waited too long for the first request', async () => {
+    let calls = 0;
+    const fail = (call: number, error: Error) => (text: string) => {
+      if (!text.includes('.settle_v1($1')) return;
+      calls += 1;
+      if (calls === call) throw error;
+    };
+    const tooLong = Object.assign(new Error('canceling statement due to lock timeout'), { code: '55P03' });
+    const pool = watchedPool(bed, fail(2, new Error('Connection terminated unexpectedly')), fail(3, tooLong));
+    const store = postgresStore({ pool }, { schema: bed.schema });
+    await store.open(START);
+    await put(store, [delivery('1')]);
+    const completed = ends.completed(await claimOne(store));
+    await expect(store.settle([completed], START)).rejects.toThrow('Connection terminated');
+    await expect(store.settle([completed], START)).rejects.toThrow('lock timeout');
+    expect(await store.settle([completed], START)).toEqual([true]);
+    await store.close(START);
+  });
+
   it('keeps no answers of calls that were answered', async () => {
     const store = await opened(bed);
     await put(store, [delivery('1'), delivery('2'), delivery('3')]);

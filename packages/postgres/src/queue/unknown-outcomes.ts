@@ -1,7 +1,7 @@
 import type { ClaimedDelivery, ClaimRef, DeliveryRef, Settlement } from '@webhook-backpressure/inbox';
 import { encodeText } from '@webhook-backpressure/inbox/store';
 import { intactDeliveryOf, type ContentsRow } from '../records/records.ts';
-import { isOutcomeUnknown, wasNotSent } from '../server/errors.ts';
+import { isOfValue, isOutcomeUnknown } from '../server/errors.ts';
 import type { Server } from '../server/server.ts';
 
 const SWEEP_MS = 10_000;
@@ -198,7 +198,8 @@ export class UnknownOutcomes {
       held = await settle({ ...call, claims: this.#currentClaimsOf(call) }, done);
     } catch (error) {
       this.#done.push(...done);
-      const isUnsure = isOutcomeUnknown(error) || (isRepeated && wasNotSent(error));
+      // The answer to a repeat, such as that it has waited too long for the first request, says nothing about that request.
+      const isUnsure = isRepeated ? !isOfValue(error) : isOutcomeUnknown(error);
       call.isRepeated = isUnsure;
       for (const one of settlements)
         if (isUnsure) this.#unsure.set(one, call);

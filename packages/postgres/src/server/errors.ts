@@ -22,14 +22,9 @@ export function notSent(error: BackpressureError): BackpressureError {
   return error;
 }
 
-/** Whether a call failed for which there was no connection. */
-export function wasNotSent(error: unknown): boolean {
-  return error instanceof BackpressureError && unsent.has(error);
-}
-
 /** Whether a call that failed may have been committed: its answer is missing. */
 export function isOutcomeUnknown(error: unknown): boolean {
-  return error instanceof BackpressureError && !wasNotSent(error) && !isUsableAfter(error.cause);
+  return error instanceof BackpressureError && !unsent.has(error) && !isUsableAfter(error.cause);
 }
 
 /** Whether the connection works after the error: the server has answered, and does not end the session. */
@@ -42,6 +37,11 @@ export function isUsableAfter(error: unknown): boolean {
 const VALUE = /^(22|23)|^54000$/;
 /** A table, column or function does not exist or is another one, or the right to use it is missing. */
 const SETUP = /^(42|3F)/;
+
+/** Whether a value could not be stored: a repeated call fails in the same way. */
+export function isOfValue(error: unknown): boolean {
+  return error instanceof BackpressureError && error.code === 'ERR_WBP_STORE_VALUE';
+}
 
 /** Whether the schema, or the right to use it, is missing. */
 export function isOfSetup(error: unknown): boolean {
