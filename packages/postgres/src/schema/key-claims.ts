@@ -139,31 +139,34 @@ BEGIN
     END LOOP;
   END IF;
 
-  -- In a strict order, each key has one delivery that is not behind another.
+  -- In a strict order, each key has one delivery that is not behind another. Where a suspect has no room, the next one follows.
   SELECT array_agg(c.seq ORDER BY c.at, c.nth), array_agg(c.at::integer ORDER BY c.at, c.nth) INTO taken, taken_for
   FROM (
-    SELECT n.at, n.nth, n.seq, n.is_suspect, sum(n.is_suspect) OVER (ORDER BY n.at, n.nth) AS suspects
+    SELECT a.at, a.count, a.seq, row_number() OVER (PARTITION BY a.at ORDER BY a.nth) AS nth
     FROM (
-      SELECT w.at, w.count, r.seq, r.is_suspect, row_number() OVER (PARTITION BY w.at ORDER BY r.due_ms, r.seq) AS nth
-      FROM ${WANTS} CROSS JOIN LATERAL (
-        SELECT * FROM (
-          SELECT q.due_ms, q.seq, 1 AS is_suspect FROM ${s}.queue q
-          WHERE q.state - 0 = 3 AND q.key = w.key AND w.is_full
-            AND q.strandings <= coalesce(p_max_strandings, q.strandings)
-          ORDER BY q.due_ms, q.seq LIMIT least(w.count, p_max_stranded) FOR UPDATE SKIP LOCKED) AS suspects
-        UNION ALL SELECT * FROM (
-          SELECT q.due_ms, q.seq, 0 FROM ${s}.queue q
-          WHERE q.state - 0 = 1 AND q.key = w.key AND q.due_ms <= p_now_ms AND w.is_full
-            AND (q.strandings = 0 OR coalesce(p_max_stranded, p_max_strandings) IS NULL)
-          ORDER BY q.due_ms, q.seq LIMIT w.count FOR UPDATE SKIP LOCKED) AS retries
-        UNION ALL SELECT * FROM (
-          SELECT q.due_ms, q.seq, 0 FROM ${s}.queue q
-          WHERE q.state = 0 AND q.key = w.key AND (q.due_ms, q.seq) > (w.floor_due, w.floor_seq)
-          ORDER BY q.due_ms, q.seq LIMIT w.count FOR UPDATE SKIP LOCKED) AS ready
-      ) AS r WHERE (ordered OR NOT w.is_head) AND ${UNPAUSED}
-    ) AS n WHERE n.nth <= n.count
+      SELECT n.*, sum(n.is_suspect * (n.nth <= n.count)::integer) OVER (ORDER BY n.at, n.nth) AS suspects
+      FROM (
+        SELECT w.at, w.count, r.seq, r.is_suspect, row_number() OVER (PARTITION BY w.at ORDER BY r.due_ms, r.seq) AS nth
+        FROM ${WANTS} CROSS JOIN LATERAL (
+          SELECT * FROM (
+            SELECT q.due_ms, q.seq, 1 AS is_suspect FROM ${s}.queue q
+            WHERE q.state - 0 = 3 AND q.key = w.key AND w.is_full
+              AND q.strandings <= coalesce(p_max_strandings, q.strandings)
+            ORDER BY q.due_ms, q.seq LIMIT least(w.count, p_max_stranded) FOR UPDATE SKIP LOCKED) AS suspects
+          UNION ALL SELECT * FROM (
+            SELECT q.due_ms, q.seq, 0 FROM ${s}.queue q
+            WHERE q.state - 0 = 1 AND q.key = w.key AND q.due_ms <= p_now_ms AND w.is_full
+              AND (q.strandings = 0 OR coalesce(p_max_stranded, p_max_strandings) IS NULL)
+            ORDER BY q.due_ms, q.seq LIMIT w.count FOR UPDATE SKIP LOCKED) AS retries
+          UNION ALL SELECT * FROM (
+            SELECT q.due_ms, q.seq, 0 FROM ${s}.queue q
+            WHERE q.state = 0 AND q.key = w.key AND (q.due_ms, q.seq) > (w.floor_due, w.floor_seq)
+            ORDER BY q.due_ms, q.seq LIMIT w.count FOR UPDATE SKIP LOCKED) AS ready
+        ) AS r WHERE (ordered OR NOT w.is_head) AND ${UNPAUSED}
+      ) AS n
+    ) AS a WHERE a.is_suspect = 0 OR (a.nth <= a.count AND a.suspects <= coalesce(p_max_stranded, a.suspects))
     UNION ALL
-    SELECT w.at, 1, h.seq, 0, 0
+    SELECT w.at, 1, h.seq, 1
     FROM ${WANTS} CROSS JOIN LATERAL (
       SELECT q.seq FROM ${s}.queue q
       WHERE q.seq = (${headOf(s, 'f.seq')})
@@ -171,7 +174,7 @@ BEGIN
         AND NOT ${isClaimed(s)}
       FOR UPDATE SKIP LOCKED
     ) AS h WHERE w.is_head AND NOT ordered AND ${UNPAUSED}
-  ) AS c WHERE c.is_suspect = 0 OR c.suspects <= coalesce(p_max_stranded, c.suspects);
+  ) AS c WHERE c.nth <= c.count;
   UPDATE ${s}.queue SET state = 2, owner = p_owner, lease_ms = p_now_ms + p_lease_ms, attempts = attempts + 1
   WHERE seq = ANY (taken);
 

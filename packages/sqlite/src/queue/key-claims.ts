@@ -40,6 +40,9 @@ const ANY = Number.MAX_SAFE_INTEGER;
 /** The state of a delivery that waits for a retry. */
 const WAITING = 1;
 
+/** Bounds the time of a call when very many retries are due, such as after a long outage. */
+const MAX_PROMOTED = 1000;
+
 /** A page of keys reads at least so many: with `dueByMs`, most may be left out. */
 const MIN_READ = 1000;
 
@@ -68,6 +71,8 @@ export class KeyClaims {
   readonly #connection: Connection;
   readonly #owners: Owners;
   readonly #rows: RowClaims;
+  /** How many more retries the present call may make due, beside those that it may claim. */
+  #promotable = 0;
 
   constructor(connection: Connection, owners: Owners, rows: RowClaims) {
     this.#connection = connection;
@@ -88,6 +93,7 @@ export class KeyClaims {
         const ordered = isOrdered(this.#connection);
         const othersHold = this.#owners.doOthersHold(self);
         const suspects = this.#suspectRoom(lease);
+        this.#promotable = MAX_PROMOTED;
         return wants.map(({ key: name, count: most, isHeadOnly, maxHeld }): KeyClaim => {
           const key = encodeText(name);
           if (paused.isAll || pausedKeys.has(key)) return { key: name, claimed: [], nextDueMs: undefined };
@@ -122,8 +128,10 @@ export class KeyClaims {
     for (let unreadable = 0; unreadable < MAX_UNREADABLE;) {
       const left = count - claimed.length;
       const isNewest = lease.isNewestFirst === true;
-      if (!isNewest && this.#connection.get(FIRST_RETRY, [key, lease.nowMs]) !== undefined)
-        this.#connection.run(PROMOTE, [key, lease.nowMs, left + 1]);
+      if (!isNewest && this.#connection.get(FIRST_RETRY, [key, lease.nowMs]) !== undefined) {
+        const most = Math.max(left + 1, this.#promotable);
+        this.#promotable -= this.#connection.run(PROMOTE, [key, lease.nowMs, most]);
+      }
       // One more than is claimed, to know when it is due.
       const rows = (
         isNewest

@@ -242,6 +242,33 @@ export function keyClaims(bed: BedOf): void {
       expect(await claimIds(1, 1)).toEqual(['x1']);
     });
 
+    it('claims a retry in the first call, behind many that were stranded before', async () => {
+      const [store, other] = [await opened(bed()), await opened(bed())];
+      const ids = Array.from({ length: 30 }, (_, at) => String(at));
+      await putIds(store, 'x', ...ids);
+      await claimKey(store, want('x', 30));
+      const nowMs = START + LEASE;
+      for (const one of (await claimKey(other, want('x', 30), nowMs)).claimed)
+        await settle(other, ends.failed(one, nowMs + 1), nowMs);
+      await putIds(other, 'x', 'last');
+      await settle(other, ends.failed(await claimOneOf(other, 'x', nowMs), nowMs + 2), nowMs);
+      const lease = { leaseMs: LEASE, nowMs: nowMs + 2, maxStranded: 0 };
+      expect((await other.claimKeys([want('x')], lease)).map(({ claimed }) => idsOf(claimed))).toEqual([
+        ['last'],
+      ]);
+    });
+
+    it('claims another delivery in place of a suspect for which there is no room any more', async () => {
+      const [store, other] = [await opened(bed()), await opened(bed())];
+      for (const key of ['x', 'y']) await putIds(store, key, `${key}1`);
+      await claimKeys(store, [want('x'), want('y')]);
+      const nowMs = START + LEASE;
+      for (const key of ['x', 'y']) await putIds(store, key, `${key}2`);
+      const lease = { leaseMs: LEASE, nowMs: nowMs + 1, maxStranded: 1 };
+      const got = await other.claimKeys([want('x'), want('y')], lease);
+      expect(got.map(({ claimed }) => idsOf(claimed))).toEqual([['x1'], ['y2']]);
+    });
+
     it('mixes with claim, by the same and another owner', async () => {
       const [store, other] = [await opened(bed()), await opened(bed())];
       await putIds(store, 'x', 'x1', 'x2', 'x3');
