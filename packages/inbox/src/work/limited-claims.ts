@@ -16,8 +16,8 @@ import { LEASE_MS } from './lease-renewal.ts';
  */
 const FIRST_RECHECK_MS = 50;
 const MAX_RECHECK_MS = 2000;
-/** For each such key, so that all together are tried a hundred times a second at most: each try takes a free worker. */
-const RECHECK_EACH_MS = 10;
+/** One call tries as many such keys as workers are free, and there is one in this time at most. */
+const RECHECK_EVERY_MS = 25;
 
 /** Until tokens are asked for again that became too old during a claim. */
 const MIN_WAIT_MS = 1;
@@ -47,6 +47,8 @@ export class LimitedClaims {
   readonly #deferred = new Set<string>();
   /** How many keys are tried again because nothing could be claimed. */
   #rechecked = 0;
+  /** How many workers were free at the last claim. */
+  #free = 1;
 
   /**
    * @param load - how many deliveries of each key this process has claimed before.
@@ -157,6 +159,7 @@ export class LimitedClaims {
   async claim(room: ClaimRoom): Promise<boolean> {
     const isListed = this.#list.nextMs <= this.#inbox.now();
     if (isListed) await this.#list.readPage();
+    this.#free = room.count;
     const wants = this.#wants.next(room);
     if (wants.length === 0) return isListed && this.nextMs <= this.#inbox.now();
     try {
@@ -276,8 +279,10 @@ export class LimitedClaims {
       if (turn.recheckMs === 0) this.#rechecked += 1;
       this.#deferred.add(turn.key);
       const laterMs = Math.min(MAX_RECHECK_MS, 2 * turn.recheckMs);
-      turn.recheckMs = Math.max(FIRST_RECHECK_MS, laterMs, RECHECK_EACH_MS * this.#rechecked);
-      if (!turn.isOutdated) turn.dueMs = nowMs + turn.recheckMs;
+      const roundMs = (RECHECK_EVERY_MS * this.#rechecked) / this.#free;
+      turn.recheckMs = Math.max(FIRST_RECHECK_MS, laterMs, roundMs);
+      const recheckAtMs = Math.ceil((nowMs + turn.recheckMs) / RECHECK_EVERY_MS) * RECHECK_EVERY_MS;
+      if (!turn.isOutdated) turn.dueMs = recheckAtMs;
     }
     let startable = claimed.length;
     if (rate !== undefined) {
