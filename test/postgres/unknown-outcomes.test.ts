@@ -160,6 +160,22 @@ describe.skipIf(isSkipped)('postgresStore without an answer', () => {
     },
   );
 
+  it('does not end a later claim of the same attempt when it repeats a settlement that never arrived', async () => {
+    const { store, lose } = await losing();
+    await put(store, [delivery('1')]);
+    const completed = ends.completed(await claimOne(store));
+    lose('settle_v', false);
+    await expect(store.settle([completed], START)).rejects.toThrow('Connection terminated');
+    const [other, nowMs] = [await opened(bed), START + LEASE];
+    await other.settle([ends.dead(await claimOne(other, nowMs))], nowMs);
+    await other.redrive(null, { ...ANY, nowMs });
+    const again = await claimOne(store, nowMs);
+    expect(again.attempt).toBe(1);
+    expect(await store.settle([completed], nowMs)).toEqual([false]);
+    expect(await store.settle([ends.completed(again)], nowMs)).toEqual([true]);
+    await store.close(nowMs);
+  });
+
   it('makes a settlement that never arrived when it repeats it, together with a new one', async () => {
     const { store, lose } = await losing();
     await put(store, [delivery('1'), delivery('2'), delivery('3')]);

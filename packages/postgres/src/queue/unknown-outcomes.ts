@@ -21,11 +21,6 @@ interface HeldClaim {
   readonly seq: number;
 }
 
-/** A row beside those of claimed deliveries. */
-interface NoDelivery {
-  readonly id: null;
-}
-
 /** How long claims last. */
 export interface Lease {
   readonly leaseMs: number;
@@ -73,10 +68,7 @@ export class UnknownOutcomes {
   }
 
   /** Makes a claim, after stray ones have been given back. */
-  async claiming<R extends ClaimedRow | NoDelivery>(
-    { leaseMs, nowMs }: Lease,
-    claim: () => Promise<readonly R[]>,
-  ): Promise<readonly R[]> {
+  async claiming<T>({ leaseMs, nowMs }: Lease, claim: () => Promise<T>): Promise<T> {
     await this.#giveBack(nowMs);
     try {
       return await claim();
